@@ -113,7 +113,7 @@ fn table(name: &str) -> Table {
         foreign_keys: Vec::new(),
         referenced_by: Vec::new(),
         fires: Fires::default(),
-        user_type: None,
+        table_type: None,
         references: Arc::from([]),
     }
 }

@@ -35,6 +35,7 @@ pub use index::IndexDefinition;
 pub use sequence::{SequenceChange, SequencePresent};
 pub use sqlite::{index_name, null_index_name, quoted};
 pub use subquery::is_scalar;
+pub use text::bracketed;
 
 pub use crate::file_name::{SCHEMA, file_name, of_file_name};
 
@@ -195,7 +196,7 @@ impl TableDefinition {
             referenced_by: Vec::new(),
             fires: Fires::default(),
             references: Arc::default(),
-            user_type: None,
+            table_type: None,
             columns,
         })
     }

@@ -8,13 +8,13 @@
 //!   out, too.
 
 mod cell;
+mod collations;
 mod columns;
 mod compatible;
 mod constraints;
 mod databases;
 mod describe;
 mod encryption;
-mod extended;
 mod file_stats;
 mod files;
 mod indexes;
@@ -97,8 +97,8 @@ pub struct ViewSpec {
     pub name: &'static str,
     /// Whether it shows the server, not the database in use.
     pub is_of_server: bool,
-    /// Its columns: those of the first list, followed by those of the second.
-    pub columns: (&'static [ColumnSpec], &'static [ColumnSpec]),
+    /// Its columns: those of each list in turn.
+    pub columns: &'static [&'static [ColumnSpec]],
     /// The function that makes its rows.
     pub rows: fn(&ViewContext<'_>) -> Result<Vec<Row>, SqlError>,
 }
@@ -123,17 +123,17 @@ pub struct FunctionSpec {
 pub fn system_relations() -> impl Iterator<Item = (&'static str, &'static str, Vec<&'static str>)> {
     let relations = &*RELATIONS;
     let views = relations.views.iter();
-    let views = views.map(|view| (view.schema, view.name, names(view.columns.0, view.columns.1)));
+    let views = views.map(|view| (view.schema, view.name, names(view.columns)));
     let functions = relations.functions.iter();
-    let functions = functions.map(|function| (function.schema, function.name, names(function.columns, &[])));
+    let functions = functions.map(|function| (function.schema, function.name, names(&[function.columns])));
     // What the server's own procedures read is not for clients, and what is found without a schema is also in the
     // list with one.
     let is_told = |(schema, name, _): &(&str, &str, Vec<&str>)| !schema.is_empty() && !name.starts_with("selenite_");
     views.chain(functions).filter(is_told)
 }
 
-fn names(first: &'static [ColumnSpec], second: &'static [ColumnSpec]) -> Vec<&'static str> {
-    first.iter().chain(second).map(|(name, ..)| *name).collect()
+fn names(columns: &[&[ColumnSpec]]) -> Vec<&'static str> {
+    columns.iter().copied().flatten().map(|(name, ..)| *name).collect()
 }
 
 /// The rows of a view or function, as JSON; a view has no arguments.
@@ -145,7 +145,10 @@ pub fn json(name: &str, arguments: &[StoredRef<'_>], context: &ViewContext<'_>) 
     let view = all().find(|view| (view.schema, view.name) == (schema, own));
     let function = functions().find(|function| (function.schema, function.name) == (schema, own));
     let (rows, width) = match (view, function) {
-        (Some(view), _) => ((view.rows)(context)?, view.columns.0.len() + view.columns.1.len()),
+        (Some(view), _) => (
+            (view.rows)(context)?,
+            view.columns.iter().map(|columns| columns.len()).sum(),
+        ),
         (None, Some(function)) => ((function.rows)(context, arguments)?, function.columns.len()),
         (None, None) => return Err(SqlError::internal("an unknown system view")),
     };
@@ -231,7 +234,7 @@ const GROUPS: &[&[ViewSpec]] = &[
 const FUNCTIONS: &[&[FunctionSpec]] = &[
     principals::FUNCTIONS,
     requests::FUNCTIONS,
-    extended::FUNCTIONS,
+    collations::FUNCTIONS,
     properties::FUNCTIONS,
     odbc::FUNCTIONS,
     describe::FUNCTIONS,

@@ -36,7 +36,7 @@ pub struct Table {
     /// All enforced foreign keys of the database: a change may cascade along several of them.
     pub references: Arc<[Reference]>,
     /// The type of a table variable or table-valued parameter, if it is one of a user.
-    pub user_type: Option<Arc<TableType>>,
+    pub table_type: Option<Arc<TableType>>,
 }
 
 /// A foreign key, and its table.

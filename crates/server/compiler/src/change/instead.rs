@@ -49,7 +49,7 @@ impl View {
             referenced_by: Vec::new(),
             fires: self.fires,
             references: Arc::from([]),
-            user_type: None,
+            table_type: None,
         }
     }
 }

@@ -165,7 +165,8 @@ fn foreign_key(f: &mut fmt::Formatter<'_>, key: &ForeignKey) -> fmt::Result {
     Ok(())
 }
 
-/// A bracketed identifier.
-pub(super) fn bracketed(name: &str) -> String {
+/// An identifier in brackets.
+#[must_use]
+pub fn bracketed(name: &str) -> String {
     format!("[{}]", name.replace(']', "]]"))
 }

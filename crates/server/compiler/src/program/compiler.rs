@@ -48,7 +48,7 @@ pub(super) struct Compiler<'a> {
 /// A declared table variable or table-valued parameter.
 pub(super) struct TableKind {
     /// Its type, if it is one of a user.
-    user_type: Option<Arc<ast::TableType>>,
+    table_type: Option<Arc<ast::TableType>>,
     is_read_only: bool,
 }
 

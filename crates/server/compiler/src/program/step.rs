@@ -350,7 +350,7 @@ pub struct TableSource {
     /// Its name with its `@`.
     pub name: Arc<str>,
     /// Its type, if it is one of a user.
-    pub user_type: Option<Arc<ast::TableType>>,
+    pub table_type: Option<Arc<ast::TableType>>,
 }
 
 /// A TRY with its CATCH.

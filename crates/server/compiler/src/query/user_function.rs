@@ -228,7 +228,7 @@ impl QueryBinder<'_> {
             if let ast::ExprKind::Variable(name) = &argument.kind
                 && let Some(table) = self.known_table_variable(name)?
             {
-                let given = table.user_type.as_ref().map_or("table", |known| known.name.as_str());
+                let given = table.table_type.as_ref().map_or("table", |known| known.name.as_str());
                 return Err(SqlError::table_clash(given, parameter.data_type.bare_name()));
             }
             let value = match (&argument.kind, &parameter.default) {
@@ -281,7 +281,7 @@ impl QueryBinder<'_> {
             let given = Binder::new(variables, &mut NoQuery).expr(argument)?;
             return Err(SqlError::table_clash(given.data_type.bare_name(), &wanted.name));
         };
-        match &table.user_type {
+        match &table.table_type {
             Some(given) if is_same_type(given.full_name(), wanted.full_name()) => Ok(Some(table)),
             Some(given) => Err(SqlError::table_clash(&given.name, &wanted.name)),
             None => Err(SqlError::table_clash("table", &wanted.name)),

@@ -38,11 +38,11 @@ pub(super) fn bind(
     let format = environment.session().date_format;
     for ((number, parameter), argument) in parameters.iter().enumerate().zip(chosen) {
         let given = argument.and_then(|at| arguments.get(at));
-        if let Some(user_type) = &parameter.table {
+        if let Some(table_type) = &parameter.table {
             bound.tables.push(PassedTable {
                 name: Arc::from(parameter.name.as_str()),
-                user_type: Arc::clone(user_type),
-                from: passed_table(user_type, given)?,
+                table_type: Arc::clone(table_type),
+                from: passed_table(table_type, given)?,
             });
             if given.is_some_and(|argument| argument.is_output) {
                 return Err(SqlError::parameter_not_output(&parameter.name));
@@ -98,7 +98,7 @@ fn passed_table(wanted: &TableType, given: Option<&CallArgument>) -> Result<Opti
     };
     let is_it = match table {
         TableArgument::Variable(source) => source
-            .user_type
+            .table_type
             .as_ref()
             .is_some_and(|known| is_same_type(known.full_name(), wanted.full_name())),
         TableArgument::Rows(rows) => {
@@ -115,7 +115,7 @@ fn passed_table(wanted: &TableType, given: Option<&CallArgument>) -> Result<Opti
 /// The name of a table's type.
 fn table_name(table: &TableArgument) -> &str {
     match table {
-        TableArgument::Variable(source) => source.user_type.as_ref().map_or("table", |known| &known.name),
+        TableArgument::Variable(source) => source.table_type.as_ref().map_or("table", |known| &known.name),
         TableArgument::Rows(rows) => &rows.name,
     }
 }

@@ -47,7 +47,7 @@ pub struct PassedTable {
     /// The parameter's name with its `@`.
     pub name: Arc<str>,
     /// Its type.
-    pub user_type: Arc<ast::TableType>,
+    pub table_type: Arc<ast::TableType>,
     /// The table; an empty one if there is no argument.
     pub from: Option<TableArgument>,
 }

@@ -100,7 +100,7 @@ impl Tables {
             referenced_by: Vec::new(),
             fires: Fires::default(),
             references: Arc::default(),
-            user_type: None,
+            table_type: None,
         };
         for element in &definition.elements {
             if let TableElement::Column(column) = element {

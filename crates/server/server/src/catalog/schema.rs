@@ -14,7 +14,7 @@ use selenite_compiler::catalog::{
     Catalog, Fires, Reference, Relation, Sequence, SqliteName, SystemFunction, Table, UserFunction, View,
 };
 use selenite_compiler::definition::{
-    ColumnDefinition, IndexDefinition, SCHEMA, TableDefinition, TableLocation, file_name,
+    ColumnDefinition, IndexDefinition, SCHEMA, TableDefinition, TableLocation, bracketed, file_name,
 };
 use selenite_compiler::program::Program;
 use selenite_compiler::statement::Binding;
@@ -564,8 +564,7 @@ pub fn computed_type(value: &Expr, definition: &TableDefinition, place: &TableLo
     plain.columns.retain(|column| column.computed.is_none());
     let none = |_: &Expr| Err(SqlError::internal("a computed column"));
     let table = plain.table(place, &[], none)?;
-    let name = table.name.replace(']', "]]");
-    let tree = parsed(&format!("SELECT {value} FROM [{name}]"))?;
+    let tree = parsed(&format!("SELECT {value} FROM {}", bracketed(&table.name)))?;
     let catalog = OneTable(Arc::new(table));
     let variables = Variables::default();
     let binding = Binding {

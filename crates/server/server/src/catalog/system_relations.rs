@@ -26,8 +26,8 @@ pub struct ViewDefinition {
     pub id: i32,
     /// Whether it shows the server, not the database in use.
     pub is_of_server: bool,
-    /// Its columns: those of the first list, followed by those of the second.
-    pub columns: (&'static [ColumnSpec], &'static [ColumnSpec]),
+    /// Its columns: those of each list in turn.
+    pub columns: &'static [&'static [ColumnSpec]],
 }
 
 /// A function of rows.
@@ -84,7 +84,7 @@ impl ViewDefinition {
             schema: self.schema.to_owned(),
             name: self.name.to_owned(),
             rows: SystemRows::Json(format!("{place}{}.{}", self.schema, self.name)),
-            columns: self.columns.0.iter().chain(self.columns.1).map(system_column).collect(),
+            columns: self.columns.iter().copied().flatten().map(system_column).collect(),
         }
     }
 }

@@ -90,7 +90,7 @@ impl TableVariable {
         };
         let mut table = definition.table(&place, &indexes, |value| computed_type(value, &definition, &place))?;
         declared.name.clone_into(&mut table.name);
-        table.user_type.clone_from(&declared.user_type);
+        table.table_type.clone_from(&declared.table_type);
         let made = Self {
             table: Arc::new(table),
             statements,
@@ -282,7 +282,7 @@ pub struct DeclaredTable<'a> {
     /// Its columns and constraints.
     pub elements: &'a [TableElement],
     /// Its type, if it is one of a user.
-    pub user_type: Option<Arc<TableType>>,
+    pub table_type: Option<Arc<TableType>>,
     /// Where it is declared.
     pub line: u32,
 }
@@ -297,7 +297,7 @@ pub fn declared(program: &Program) -> Vec<DeclaredTable<'_>> {
             continue;
         };
         for declaration in declarations {
-            let (elements, user_type) = match &declaration.variable_type {
+            let (elements, table_type) = match &declaration.variable_type {
                 VariableType::Table(elements) => (Some(elements.as_slice()), None),
                 VariableType::TableType(_, table) => (Some(table.elements.as_slice()), Some(Arc::clone(table))),
                 VariableType::Scalar(_) => (None, None),
@@ -306,7 +306,7 @@ pub fn declared(program: &Program) -> Vec<DeclaredTable<'_>> {
                 declared.push(DeclaredTable {
                     name: &declaration.name,
                     elements,
-                    user_type,
+                    table_type,
                     line: declaration.position.line,
                 });
             }
@@ -324,11 +324,11 @@ pub fn parameters(program: &Program) -> impl Iterator<Item = DeclaredTable<'_>> 
 }
 
 /// A table-valued parameter as a table variable.
-pub fn parameter_table<'a>(name: &'a str, user_type: &'a Arc<TableType>) -> DeclaredTable<'a> {
+pub fn parameter_table<'a>(name: &'a str, table_type: &'a Arc<TableType>) -> DeclaredTable<'a> {
     DeclaredTable {
         name,
-        elements: &user_type.elements,
-        user_type: Some(Arc::clone(user_type)),
+        elements: &table_type.elements,
+        table_type: Some(Arc::clone(table_type)),
         line: 0,
     }
 }

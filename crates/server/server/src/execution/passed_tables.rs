@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use selenite_compiler::definition::TableDefinition;
+use selenite_compiler::definition::{TableDefinition, bracketed};
 use selenite_compiler::statement::ResultColumn;
 use selenite_compiler::{Ends, NameKey, SqlError};
 use selenite_runtime::machine::{Failure, PassedTable, TableArgument};
@@ -36,7 +36,7 @@ impl SessionExecutor<'_> {
         }
         self.refresh()?;
         for sent in passed.iter().filter(|passed| passed.is_sent()) {
-            self.check_execute(&sent.user_type, None)?;
+            self.check_execute(&sent.table_type, None)?;
         }
         let mut variables = Variables::new();
         if let Err(error) = self.make_passed(&passed, &mut variables) {
@@ -50,21 +50,21 @@ impl SessionExecutor<'_> {
     }
 
     /// 229: a variable of a table type in a program whose module has this owner, or none.
-    pub(crate) fn check_execute(&self, user_type: &TableType, owner: Option<i32>) -> Result<(), SqlError> {
+    pub(crate) fn check_execute(&self, table_type: &TableType, owner: Option<i32>) -> Result<(), SqlError> {
         let catalog = &self.scope.objects.catalog;
-        let named = catalog.schema.names().named(&user_type.schema);
+        let named = catalog.schema.names().named(&table_type.schema);
         if owner.is_some() && named.map(|schema| schema.owner) == owner {
             return Ok(());
         }
         let who = (&self.permissions, catalog.database.as_ref());
-        check_type(PermissionKind::Execute, (&user_type.schema, &user_type.name), who)
+        check_type(PermissionKind::Execute, (&table_type.schema, &table_type.name), who)
     }
 
     fn make_passed(&self, passed: &[PassedTable], variables: &mut Variables) -> Result<(), SqlError> {
         let callers = self.frames.variables();
         let depth = self.frames.depth() + 1;
         let connection = &self.transactions.connected()?.database.connection;
-        for PassedTable { name, user_type, from } in passed {
+        for PassedTable { name, table_type, from } in passed {
             let variable = match from {
                 Some(TableArgument::Variable(source)) => {
                     let found = callers.get(&NameKey::new(&source.name));
@@ -72,7 +72,7 @@ impl SessionExecutor<'_> {
                     found.as_parameter(name)
                 }
                 Some(TableArgument::Rows(_)) | None => {
-                    let declared = parameter_table(name, user_type);
+                    let declared = parameter_table(name, table_type);
                     TableVariable::make(connection, &declared, depth)?
                 }
             };
@@ -99,7 +99,7 @@ impl RowsInsert {
         if rows.columns.is_empty() {
             return Ok(None);
         }
-        let declared = parameter_table(&passed.name, &passed.user_type);
+        let declared = parameter_table(&passed.name, &passed.table_type);
         let definition = TableDefinition::of_elements(("dbo", declared.name), declared.elements, 0)?;
         if definition.columns.len() != rows.columns.len() {
             return Err(column_count(rows.columns.len(), definition.columns.len()));
@@ -124,9 +124,9 @@ impl RowsInsert {
         if names.is_empty() {
             return Err(SqlError::unsupported("A table-valued parameter of defaults alone"));
         }
-        let user_type = &passed.user_type;
+        let table_type = &passed.table_type;
         let (name, names) = (&passed.name, names.join(", "));
-        let type_name = format!("{}.{}", bracketed(&user_type.schema), bracketed(&user_type.name));
+        let type_name = format!("{}.{}", bracketed(&table_type.schema), bracketed(&table_type.name));
         Ok(Some(Self {
             text: format!("DECLARE {name} {type_name} INSERT {name} ({names}) EXECUTE p"),
             columns,
@@ -141,8 +141,4 @@ fn column_count(given: usize, wanted: usize) -> SqlError {
          requires {wanted} column(s)."
     );
     SqlError::new(500, Ends::Statement, text)
-}
-
-fn bracketed(name: &str) -> String {
-    format!("[{}]", name.replace(']', "]]"))
 }

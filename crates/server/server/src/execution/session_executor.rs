@@ -627,8 +627,8 @@ impl SessionExecutor<'_> {
             let depth = self.frames.depth() + 1;
             let connection = &self.transactions.connected()?.database.connection;
             for declared in declared {
-                let user_type = declared.user_type.as_deref();
-                let may = user_type.map_or(Ok(()), |user_type| self.check_execute(user_type, owner));
+                let table_type = declared.table_type.as_deref();
+                let may = table_type.map_or(Ok(()), |table_type| self.check_execute(table_type, owner));
                 match may.and_then(|()| TableVariable::make(connection, &declared, depth)) {
                     Ok(made) => variables.insert(NameKey::new(declared.name), Arc::new(made)),
                     Err(error) => {

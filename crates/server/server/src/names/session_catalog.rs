@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use selenite_compiler::catalog::{Catalog, Relation, Sequence, SystemFunction, Table, UserFunction};
-use selenite_compiler::definition::SCHEMA;
+use selenite_compiler::definition::{SCHEMA, bracketed};
 use selenite_compiler::statement::{Binding, ResultColumn};
 use selenite_compiler::{Ends, NameKey, ObjectKind, SqlError, same_name, written_object};
 use selenite_tsql::ast::{Name, ObjectName};
@@ -123,7 +123,7 @@ impl SessionCatalog {
 
     /// The columns of a view; none if its query can't be bound now.
     pub fn view_columns(&self, view: &SchemaView) -> Vec<ResultColumn> {
-        let (schema, name) = (quoted(&view.view.schema), quoted(&view.view.name));
+        let (schema, name) = (bracketed(&view.view.schema), bracketed(&view.view.name));
         self.columns_of(&format!("SELECT * FROM {schema}.{name}"))
     }
 
@@ -133,7 +133,7 @@ impl SessionCatalog {
             Ok(known) if function.kind != ObjectKind::ScalarFunction => known,
             Ok(_) | Err(_) => return Vec::new(),
         };
-        let (schema, name) = (quoted(&known.schema), quoted(&known.name));
+        let (schema, name) = (bracketed(&known.schema), bracketed(&known.name));
         let arguments = vec!["NULL"; known.parameters.len()].join(", ");
         self.columns_of(&format!("SELECT * FROM {schema}.{name}({arguments})"))
     }
@@ -371,8 +371,4 @@ impl Catalog for SessionCatalog {
         let found = self.variables.get(&NameKey::new(name));
         Ok(found.map(|variable| variable.table.clone()))
     }
-}
-
-fn quoted(name: &str) -> String {
-    format!("[{}]", name.replace(']', "]]"))
 }

@@ -13,14 +13,14 @@ pub(crate) const VIEWS: &[ViewSpec] = &[
         schema: SYS,
         name: "databases",
         is_of_server: true,
-        columns: (DATABASES, &[]),
+        columns: &[DATABASES],
         rows: databases,
     },
     ViewSpec {
         schema: SYS,
         name: "configurations",
         is_of_server: true,
-        columns: (CONFIGURATIONS, &[]),
+        columns: &[CONFIGURATIONS],
         rows: configurations,
     },
 ];

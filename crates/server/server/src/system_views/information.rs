@@ -21,49 +21,49 @@ pub(crate) const VIEWS: &[ViewSpec] = &[
         schema: INFORMATION,
         name: "SCHEMATA",
         is_of_server: false,
-        columns: (SCHEMATA, &[]),
+        columns: &[SCHEMATA],
         rows: schemata,
     },
     ViewSpec {
         schema: INFORMATION,
         name: "TABLES",
         is_of_server: false,
-        columns: (TABLE, &[("TABLE_TYPE", narrow(10), true)]),
+        columns: &[TABLE, &[("TABLE_TYPE", narrow(10), true)]],
         rows: tables,
     },
     ViewSpec {
         schema: INFORMATION,
         name: "VIEWS",
         is_of_server: false,
-        columns: (TABLE, VIEW),
+        columns: &[TABLE, VIEW],
         rows: views,
     },
     ViewSpec {
         schema: INFORMATION,
         name: "COLUMNS",
         is_of_server: false,
-        columns: (COLUMN, TYPE),
+        columns: &[COLUMN, TYPE],
         rows: columns,
     },
     ViewSpec {
         schema: INFORMATION,
         name: "DOMAINS",
         is_of_server: false,
-        columns: (DOMAIN, &[]),
+        columns: &[DOMAIN, TYPED, &[("DOMAIN_DEFAULT", LONG_TEXT, true)]],
         rows: domains,
     },
     ViewSpec {
         schema: INFORMATION,
         name: "ROUTINES",
         is_of_server: false,
-        columns: (ROUTINE, &[]),
+        columns: &[ROUTINE, TYPED, ROUTINE_REST],
         rows: routines,
     },
     ViewSpec {
         schema: INFORMATION,
         name: "PARAMETERS",
         is_of_server: false,
-        columns: (PARAMETER, &[]),
+        columns: &[PARAMETER, TYPED, PARAMETER_REST],
         rows: parameters,
     },
 ];
@@ -238,48 +238,16 @@ const DOMAIN: &[ColumnSpec] = &[
     ("DOMAIN_CATALOG", NAME, true),
     ("DOMAIN_SCHEMA", NAME, true),
     ("DOMAIN_NAME", NAME, false),
-    ("DATA_TYPE", NAME, true),
-    ("CHARACTER_MAXIMUM_LENGTH", INT, true),
-    ("CHARACTER_OCTET_LENGTH", INT, true),
-    ("COLLATION_CATALOG", NAME, true),
-    ("COLLATION_SCHEMA", NAME, true),
-    ("COLLATION_NAME", NAME, true),
-    ("CHARACTER_SET_CATALOG", NAME, true),
-    ("CHARACTER_SET_SCHEMA", NAME, true),
-    ("CHARACTER_SET_NAME", NAME, true),
-    ("NUMERIC_PRECISION", TINY, true),
-    ("NUMERIC_PRECISION_RADIX", SMALL, true),
-    ("NUMERIC_SCALE", INT, true),
-    ("DATETIME_PRECISION", SMALL, true),
-    ("DOMAIN_DEFAULT", LONG_TEXT, true),
 ];
 
 /// Alias types, and table types, as SQL Server lists both.
 fn domains(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let catalog = &context.objects.catalog;
     let row = |one: &Arc<SchemaType>| {
-        let base = one.base();
-        let facts = base.as_ref().map(Facts::of).unwrap_or_default();
-        let is_text = base.is_some_and(|base| base.family() == Family::Text);
-        row![
-            &*catalog.database,
-            &one.row.schema,
-            &one.row.name,
-            base.as_ref().map_or("table type", type_name),
-            facts.length,
-            facts.octets,
-            Cell::Null,
-            Cell::Null,
-            is_text.then_some(selenite_compiler::DEFAULT_COLLATION),
-            Cell::Null,
-            Cell::Null,
-            facts.characters,
-            facts.precision,
-            facts.radix,
-            facts.scale,
-            facts.fraction,
-            Cell::Null,
-        ]
+        let mut row = row![&*catalog.database, &one.row.schema, &one.row.name];
+        row.extend(typed(one.base().as_ref(), TABLE_TYPE));
+        row.extend(row![Cell::Null]);
+        row
     };
     Ok(catalog.schema.user_types().into_iter().map(row).collect())
 }
@@ -348,19 +316,9 @@ const ROUTINE: &[ColumnSpec] = &[
     ("UDT_CATALOG", NAME, true),
     ("UDT_SCHEMA", NAME, true),
     ("UDT_NAME", NAME, true),
-    ("DATA_TYPE", NAME, true),
-    ("CHARACTER_MAXIMUM_LENGTH", INT, true),
-    ("CHARACTER_OCTET_LENGTH", INT, true),
-    ("COLLATION_CATALOG", NAME, true),
-    ("COLLATION_SCHEMA", NAME, true),
-    ("COLLATION_NAME", NAME, true),
-    ("CHARACTER_SET_CATALOG", NAME, true),
-    ("CHARACTER_SET_SCHEMA", NAME, true),
-    ("CHARACTER_SET_NAME", NAME, true),
-    ("NUMERIC_PRECISION", TINY, true),
-    ("NUMERIC_PRECISION_RADIX", SMALL, true),
-    ("NUMERIC_SCALE", INT, true),
-    ("DATETIME_PRECISION", SMALL, true),
+];
+
+const ROUTINE_REST: &[ColumnSpec] = &[
     ("INTERVAL_TYPE", text(30), true),
     ("INTERVAL_PRECISION", SMALL, true),
     ("TYPE_UDT_CATALOG", NAME, true),
@@ -399,14 +357,7 @@ fn routines(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
         let kind = if is_procedure { "PROCEDURE" } else { "FUNCTION" };
         let mut row = row![database, schema, name, database, schema, name, kind];
         row.extend(vec![Cell::Null; 6]);
-        match &routine.returns {
-            Some(data_type) => row.extend(returned(data_type)),
-            None if is_procedure => row.extend(vec![Cell::Null; 13]),
-            None => {
-                row.extend(row!["TABLE"]);
-                row.extend(vec![Cell::Null; 12]);
-            }
-        }
+        row.extend(typed(routine.returns.as_ref(), (!is_procedure).then_some("TABLE")));
         row.extend(vec![Cell::Null; 10]);
         let shows = permissions.sees_text((schema, name));
         let definition = shows.then_some(&routine.row.definition);
@@ -427,12 +378,28 @@ fn routines(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     Ok(rows)
 }
 
-/// The columns of a type, from DATA_TYPE to DATETIME_PRECISION.
-fn returned(data_type: &DataType) -> Row {
-    let facts = Facts::of(data_type);
+const TYPED: &[ColumnSpec] = &[
+    ("DATA_TYPE", NAME, true),
+    ("CHARACTER_MAXIMUM_LENGTH", INT, true),
+    ("CHARACTER_OCTET_LENGTH", INT, true),
+    ("COLLATION_CATALOG", NAME, true),
+    ("COLLATION_SCHEMA", NAME, true),
+    ("COLLATION_NAME", NAME, true),
+    ("CHARACTER_SET_CATALOG", NAME, true),
+    ("CHARACTER_SET_SCHEMA", NAME, true),
+    ("CHARACTER_SET_NAME", NAME, true),
+    ("NUMERIC_PRECISION", TINY, true),
+    ("NUMERIC_PRECISION_RADIX", SMALL, true),
+    ("NUMERIC_SCALE", INT, true),
+    ("DATETIME_PRECISION", SMALL, true),
+];
+
+/// [`TYPED`] of a type; if there is none, `otherwise` is its DATA_TYPE, and the rest is NULL.
+fn typed(data_type: Option<&DataType>, otherwise: impl Into<Cell>) -> Row {
+    let facts = data_type.map(Facts::of).unwrap_or_default();
     let collation = facts.characters.map(|_| selenite_compiler::DEFAULT_COLLATION);
     row![
-        type_name(data_type),
+        data_type.map_or_else(|| otherwise.into(), |data_type| Cell::from(type_name(data_type))),
         facts.length,
         facts.octets,
         Cell::Null,
@@ -448,6 +415,9 @@ fn returned(data_type: &DataType) -> Row {
     ]
 }
 
+/// The DATA_TYPE of a table type.
+const TABLE_TYPE: &str = "table type";
+
 const PARAMETER: &[ColumnSpec] = &[
     ("SPECIFIC_CATALOG", NAME, true),
     ("SPECIFIC_SCHEMA", NAME, true),
@@ -457,19 +427,9 @@ const PARAMETER: &[ColumnSpec] = &[
     ("IS_RESULT", text(10), true),
     ("AS_LOCATOR", text(10), true),
     ("PARAMETER_NAME", NAME, true),
-    ("DATA_TYPE", NAME, true),
-    ("CHARACTER_MAXIMUM_LENGTH", INT, true),
-    ("CHARACTER_OCTET_LENGTH", INT, true),
-    ("COLLATION_CATALOG", NAME, true),
-    ("COLLATION_SCHEMA", NAME, true),
-    ("COLLATION_NAME", NAME, true),
-    ("CHARACTER_SET_CATALOG", NAME, true),
-    ("CHARACTER_SET_SCHEMA", NAME, true),
-    ("CHARACTER_SET_NAME", NAME, true),
-    ("NUMERIC_PRECISION", TINY, true),
-    ("NUMERIC_PRECISION_RADIX", SMALL, true),
-    ("NUMERIC_SCALE", INT, true),
-    ("DATETIME_PRECISION", SMALL, true),
+];
+
+const PARAMETER_REST: &[ColumnSpec] = &[
     ("INTERVAL_TYPE", text(30), true),
     ("INTERVAL_PRECISION", SMALL, true),
     ("USER_DEFINED_TYPE_CATALOG", NAME, true),
@@ -498,22 +458,12 @@ fn parameters(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
                 "NO",
                 name
             ];
-            match table {
-                None => {
-                    row.extend(returned(data_type));
-                    row.extend(vec![Cell::Null; 5]);
-                }
-                Some(user_type) => {
-                    let mut kind = returned(data_type);
-                    kind.fill(Cell::Null);
-                    if let Some(first) = kind.first_mut() {
-                        *first = Cell::from("table type");
-                    }
-                    row.extend(kind);
-                    row.extend(vec![Cell::Null; 2]);
-                    row.extend(row![database, &user_type.schema, &user_type.name]);
-                }
-            }
+            row.extend(typed(table.is_none().then_some(data_type), TABLE_TYPE));
+            row.extend(vec![Cell::Null; 2]);
+            row.extend(match table {
+                Some(table) => row![database, &table.schema, &table.name],
+                None => vec![Cell::Null; 3],
+            });
             row.extend(vec![Cell::Null; 3]);
             rows.push(row);
         };

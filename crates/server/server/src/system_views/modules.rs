@@ -13,14 +13,14 @@ pub(crate) const VIEWS: &[ViewSpec] = &[
         schema: SYS,
         name: "sql_modules",
         is_of_server: false,
-        columns: (MODULE, &[]),
+        columns: &[MODULE],
         rows: modules,
     },
     ViewSpec {
         schema: SYS,
         name: "parameters",
         is_of_server: false,
-        columns: (PARAMETER, &[]),
+        columns: &[PARAMETER],
         rows: parameters,
     },
 ];

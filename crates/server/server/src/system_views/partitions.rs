@@ -13,14 +13,14 @@ pub(crate) const VIEWS: &[ViewSpec] = &[
         schema: SYS,
         name: "partitions",
         is_of_server: false,
-        columns: (PARTITION, &[]),
+        columns: &[PARTITION],
         rows: partitions,
     },
     ViewSpec {
         schema: SYS,
         name: "dm_db_partition_stats",
         is_of_server: false,
-        columns: (STATISTICS, &[]),
+        columns: &[STATISTICS],
         rows: statistics,
     },
 ];

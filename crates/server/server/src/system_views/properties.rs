@@ -13,7 +13,7 @@ pub(crate) const VIEWS: &[ViewSpec] = &[ViewSpec {
     schema: SYS,
     name: "extended_properties",
     is_of_server: false,
-    columns: (PROPERTY, &[]),
+    columns: &[PROPERTY],
     rows: properties,
 }];
 

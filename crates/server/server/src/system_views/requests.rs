@@ -22,14 +22,14 @@ pub(crate) const VIEWS: &[ViewSpec] = &[
         schema: SYS,
         name: "dm_exec_requests",
         is_of_server: true,
-        columns: (REQUEST, &[]),
+        columns: &[REQUEST],
         rows: requests,
     },
     ViewSpec {
         schema: SYS,
         name: "dm_os_waiting_tasks",
         is_of_server: true,
-        columns: (WAITING, &[]),
+        columns: &[WAITING],
         rows: waiting,
     },
 ];

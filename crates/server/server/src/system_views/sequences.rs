@@ -1,6 +1,7 @@
 //! Sequences and synonyms.
 
 use selenite_compiler::catalog::SequenceCache;
+use selenite_compiler::definition::bracketed;
 use selenite_compiler::{ObjectKind, SqlError};
 use selenite_types::DataType;
 
@@ -12,14 +13,14 @@ pub(crate) const VIEWS: &[ViewSpec] = &[
         schema: SYS,
         name: "sequences",
         is_of_server: false,
-        columns: (OBJECT, SEQUENCE),
+        columns: &[OBJECT, SEQUENCE],
         rows: sequences,
     },
     ViewSpec {
         schema: SYS,
         name: "synonyms",
         is_of_server: false,
-        columns: (OBJECT, &[("base_object_name", text(1035), true)]),
+        columns: &[OBJECT, &[("base_object_name", text(1035), true)]],
         rows: synonyms,
     },
 ];
@@ -109,9 +110,7 @@ fn synonyms(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
                 Some(&name.name),
             ];
             let parts = parts.into_iter().flatten();
-            let parts: Vec<String> = parts
-                .map(|part| format!("[{}]", part.text.replace(']', "]]")))
-                .collect();
+            let parts: Vec<String> = parts.map(|part| bracketed(&part.text)).collect();
             parts.join(".")
         });
         vec![object.map_or(Cell::Null, Cell::Text)]

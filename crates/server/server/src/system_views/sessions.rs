@@ -21,14 +21,14 @@ pub(crate) const VIEWS: &[ViewSpec] = &[
         schema: SYS,
         name: "dm_exec_sessions",
         is_of_server: true,
-        columns: (SESSION, &[]),
+        columns: &[SESSION],
         rows: sessions,
     },
     ViewSpec {
         schema: SYS,
         name: "dm_exec_connections",
         is_of_server: true,
-        columns: (CONNECTION, &[]),
+        columns: &[CONNECTION],
         rows: connections,
     },
 ];

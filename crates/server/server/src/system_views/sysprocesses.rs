@@ -12,7 +12,7 @@ pub(crate) const VIEWS: &[ViewSpec] = &[ViewSpec {
     schema: SYS,
     name: "sysprocesses",
     is_of_server: true,
-    columns: (PROCESS, &[]),
+    columns: &[PROCESS],
     rows: processes,
 }];
 

@@ -14,14 +14,14 @@ pub(crate) const VIEWS: &[ViewSpec] = &[
         schema: SYS,
         name: "triggers",
         is_of_server: false,
-        columns: (TRIGGER, &[]),
+        columns: &[TRIGGER],
         rows: triggers,
     },
     ViewSpec {
         schema: SYS,
         name: "trigger_events",
         is_of_server: false,
-        columns: (EVENT, &[]),
+        columns: &[EVENT],
         rows: events,
     },
 ];

@@ -34,15 +34,33 @@ pub(crate) struct ViewColumn {
 impl ViewColumn {
     /// A column of a table.
     pub fn of_table(schema: &Schema, table: &Arc<SchemaTable>, number: i32, column: &Column) -> Self {
-        let written = table.definition.column(&column.name);
-        let user_type = written.and_then(|written| written.user_type.as_ref());
-        let found = user_type.and_then(|(in_schema, name)| schema.user_type(in_schema, name));
         let object_id = table.table.object_id;
+        let object = (
+            object_id,
+            table.definition.schema.as_str(),
+            table.definition.name.as_str(),
+        );
         let default = column.default.as_ref();
         Self {
+            default: default.map(|default| (constraint_id(object_id, &default.name), format!("({})", default.value))),
+            ..Self::of_definition(schema, object, &table.definition, (number, column))
+        }
+    }
+
+    /// A column of a table or table type, by its number, schema and name; without its default.
+    fn of_definition(
+        known: &Schema,
+        (object_id, schema, object): (i32, &str, &str),
+        definition: &TableDefinition,
+        (number, column): (i32, &Column),
+    ) -> Self {
+        let written = definition.column(&column.name);
+        let user_type = written.and_then(|written| written.user_type.as_ref());
+        let found = user_type.and_then(|(in_schema, name)| known.user_type(in_schema, name));
+        Self {
             object_id,
-            schema: table.definition.schema.clone(),
-            object: table.definition.name.clone(),
+            schema: schema.to_owned(),
+            object: object.to_owned(),
             number,
             name: column.name.clone(),
             data_type: column.data_type,
@@ -51,7 +69,7 @@ impl ViewColumn {
             collation: column.collation,
             is_identity: column.identity.is_some(),
             is_computed: column.computed.is_some(),
-            default: default.map(|default| (constraint_id(object_id, &default.name), format!("({})", default.value))),
+            default: None,
         }
     }
 
@@ -138,29 +156,12 @@ pub(crate) fn of_types(context: &ViewContext<'_>) -> Vec<ViewColumn> {
         let UserType::Table(table_type) = &one.user_type else {
             continue;
         };
-        let Ok((table, columns)) = described(&one.row.name, &table_type.elements) else {
+        let Ok((table, definition)) = described(&one.row.name, &table_type.elements) else {
             continue;
         };
-        for (number, column) in (1..).zip(&table.columns) {
-            let written = columns
-                .column(&column.name)
-                .and_then(|written| written.user_type.as_ref());
-            let found = written.and_then(|(in_schema, name)| schema.user_type(in_schema, name));
-            listed.push(ViewColumn {
-                object_id: one.row.object_id,
-                schema: "sys".to_owned(),
-                object: one.row.name.clone(),
-                number,
-                name: column.name.clone(),
-                data_type: column.data_type,
-                user_type: found.map(|found| (found.id(), found.row.schema.clone(), found.row.name.clone())),
-                nullable: column.nullable,
-                collation: column.collation,
-                is_identity: column.identity.is_some(),
-                is_computed: column.computed.is_some(),
-                default: None,
-            });
-        }
+        let object = (one.row.object_id, "sys", one.row.name.as_str());
+        let columns = (1..).zip(&table.columns);
+        listed.extend(columns.map(|column| ViewColumn::of_definition(schema, object, &definition, column)));
     }
     listed
 }
@@ -201,7 +202,7 @@ pub(crate) fn of_functions(context: &ViewContext<'_>) -> Vec<ViewColumn> {
 pub(crate) fn systems() -> Vec<ViewColumn> {
     let mut tolds = Vec::new();
     for view in listed() {
-        let columns = view.columns.0.iter().chain(view.columns.1);
+        let columns = view.columns.iter().copied().flatten();
         for (number, (name, data_type, nullable)) in (1..).zip(columns) {
             tolds.push(ViewColumn {
                 object_id: view.id,

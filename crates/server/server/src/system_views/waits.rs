@@ -11,14 +11,14 @@ pub(crate) const VIEWS: &[ViewSpec] = &[
         schema: SYS,
         name: "dm_os_wait_stats",
         is_of_server: true,
-        columns: (WAIT, &[]),
+        columns: &[WAIT],
         rows: waits,
     },
     ViewSpec {
         schema: SYS,
         name: "dm_os_schedulers",
         is_of_server: true,
-        columns: (SCHEDULER, &[]),
+        columns: &[SCHEDULER],
         rows: schedulers,
     },
 ];

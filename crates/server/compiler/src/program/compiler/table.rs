@@ -13,11 +13,11 @@ use crate::{NameKey, SqlError};
 
 impl Compiler<'_> {
     pub(super) fn declare_table(&mut self, declaration: ast::Declaration, position: Position) -> Result<(), SqlError> {
-        let user_type = match &declaration.variable_type {
+        let table_type = match &declaration.variable_type {
             ast::VariableType::TableType(_, table) => Some(Arc::clone(table)),
             ast::VariableType::Scalar(_) | ast::VariableType::Table(_) => None,
         };
-        self.note_table(&declaration.name, user_type, false)?;
+        self.note_table(&declaration.name, table_type, false)?;
         let position = Position {
             start: declaration.position.start,
             end: declaration.position.end,
@@ -60,7 +60,7 @@ impl Compiler<'_> {
     fn note_table(
         &mut self,
         name: &str,
-        user_type: Option<Arc<ast::TableType>>,
+        table_type: Option<Arc<ast::TableType>>,
         is_read_only: bool,
     ) -> Result<(), SqlError> {
         let key = NameKey::new(name);
@@ -70,7 +70,7 @@ impl Compiler<'_> {
         self.tables.insert(
             key,
             TableKind {
-                user_type,
+                table_type,
                 is_read_only,
             },
         );
@@ -85,7 +85,7 @@ impl Compiler<'_> {
         let kind = self.tables.get(&NameKey::new(name))?;
         Some(TableSource {
             name: Arc::from(name.as_str()),
-            user_type: kind.user_type.clone(),
+            table_type: kind.table_type.clone(),
         })
     }
 

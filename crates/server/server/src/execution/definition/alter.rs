@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use selenite_compiler::catalog::{ForeignKey, KeyKind, Table};
-use selenite_compiler::definition::{Alteration, Step, TableDefinition, index_name, null_index_name, quoted};
+use selenite_compiler::definition::{
+    Alteration, Step, TableDefinition, bracketed, index_name, null_index_name, quoted,
+};
 use selenite_compiler::{SqlError, same_name, written_object};
 use selenite_runtime::sqlite::tsql_error;
 use selenite_tsql::ast::{AlterTable, AlterTableAction, Condition};
@@ -293,9 +295,4 @@ fn check_no_index(table: &SchemaTable, column: &str) -> Result<(), SqlError> {
         Some((_, index)) => Err(refusal::index_needs(&index.name, column)),
         None => Ok(()),
     }
-}
-
-/// An identifier in brackets.
-pub(crate) fn bracketed(name: &str) -> String {
-    format!("[{}]", name.replace(']', "]]"))
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use selenite_compiler::catalog::{FunctionParameter, FunctionResult, Table, UserFunction};
+use selenite_compiler::definition::bracketed;
 use selenite_compiler::statement::Binding;
 use selenite_compiler::{Ends, SqlError, Variables, same_name, written_object};
 use selenite_tsql::ast::{self, Function, FunctionBody, Statement};
@@ -115,7 +116,6 @@ impl DefinitionContext<'_> {
         };
         let arguments: Vec<String> = made.parameters.iter().map(argument).collect();
         let arguments = arguments.join(", ");
-        let bracketed = super::alter::bracketed;
         let call = format!("SELECT * FROM {}.{}({arguments})", bracketed(&schema), bracketed(&name));
         let tree = parsed(&call)?;
         let select = tree
@@ -173,10 +173,10 @@ impl DefinitionContext<'_> {
 fn parameter_tables(parameters: &[FunctionParameter]) -> Result<Vec<Arc<Table>>, SqlError> {
     let mut tables = Vec::new();
     for parameter in parameters {
-        let Some(user_type) = &parameter.table else { continue };
-        let declared = parameter_table(&parameter.name, user_type);
+        let Some(table_type) = &parameter.table else { continue };
+        let declared = parameter_table(&parameter.name, table_type);
         let mut table = described_table(declared.name, declared.elements)?;
-        table.user_type = declared.user_type;
+        table.table_type = declared.table_type;
         tables.push(Arc::new(table));
     }
     Ok(tables)

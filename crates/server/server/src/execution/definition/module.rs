@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use selenite_compiler::catalog::{self, Catalog, Relation, SystemFunction, Table, UserFunction};
-use selenite_compiler::definition::{SCHEMA, is_scalar};
+use selenite_compiler::definition::{SCHEMA, bracketed, is_scalar};
 use selenite_compiler::program::Program;
 use selenite_compiler::statement::Binding;
 use selenite_compiler::{SqlError, Variables, same_name, written_object};
@@ -109,7 +109,7 @@ impl DefinitionContext<'_> {
             function: None,
             tables: Vec::new(),
         };
-        let tree = parsed(&format!("SELECT * FROM {}", super::alter::bracketed(name)))?;
+        let tree = parsed(&format!("SELECT * FROM {}", bracketed(name)))?;
         let select = tree.statements.first().ok_or_else(|| SqlError::internal("a view"))?;
         let binding = Binding {
             catalog: &outside,

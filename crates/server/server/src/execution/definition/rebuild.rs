@@ -12,13 +12,13 @@ use rusqlite::config::DbConfig;
 use selenite_compiler::SqlError;
 use selenite_compiler::catalog::{SqliteName, Table};
 use selenite_compiler::definition::{
-    ColumnSource, IndexDefinition, Rebuild, TableDefinition, TableLocation, index_name, null_index_name, quoted,
+    ColumnSource, IndexDefinition, Rebuild, TableDefinition, TableLocation, bracketed, index_name, null_index_name,
+    quoted,
 };
 use selenite_runtime::sqlite::tsql_error;
 use selenite_types::DataType;
 
 use super::DefinitionContext;
-use super::alter::bracketed;
 use crate::catalog::schema::SchemaTable;
 use crate::database::database_connection::DatabaseConnection;
 

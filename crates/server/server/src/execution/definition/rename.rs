@@ -6,11 +6,12 @@
 
 use std::sync::Arc;
 
-use selenite_compiler::definition::{IndexDefinition, TableDefinition, file_name, index_name, null_index_name, quoted};
+use selenite_compiler::definition::{
+    IndexDefinition, TableDefinition, bracketed, file_name, index_name, null_index_name, quoted,
+};
 use selenite_compiler::{Ends, SqlError, same_name};
 use selenite_tsql::ast::{Name, ObjectName, Position};
 
-use super::alter::bracketed;
 use super::{DefinitionContext, Written};
 use crate::catalog::catalog_rows::{CatalogRow, ObjectKind, check_name};
 use crate::catalog::extended_properties::{self, HolderKind, PropertyHolder};

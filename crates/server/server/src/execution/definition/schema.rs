@@ -186,11 +186,15 @@ impl DefinitionContext<'_> {
         }
     }
 
-    /// The text stays as it was written, as SQL Server has it; permissions on it do not stay.
     fn transfer_module(&self, row: CatalogRow, target: &SchemaRecord) -> Result<(), SqlError> {
         self.check_free_in(target, &row.name)?;
+        self.transfer_text(row, Class::Object, target)
+    }
+
+    /// The text stays as it was written, as SQL Server has it; permissions on it do not stay.
+    pub(super) fn transfer_text(&self, row: CatalogRow, class: Class, target: &SchemaRecord) -> Result<(), SqlError> {
         self.check_types((&row.schema, &target.name), &row.definition)?;
-        grants::forget(&self.database.connection, Class::Object, row.object_id)?;
+        grants::forget(&self.database.connection, class, row.object_id)?;
         let written = Written {
             object_id: row.object_id,
             kind: row.kind,

@@ -4,13 +4,12 @@ use std::mem::discriminant;
 use std::sync::Arc;
 
 use selenite_compiler::catalog::{SqliteName, Table};
-use selenite_compiler::definition::{ColumnDefinition, SCHEMA, TableDefinition, TableLocation, quoted};
+use selenite_compiler::definition::{ColumnDefinition, SCHEMA, TableDefinition, TableLocation, bracketed, quoted};
 use selenite_compiler::statement::{Binding, Into, IntoColumn};
 use selenite_compiler::{SqlError, Variables, same_name, written_object};
 use selenite_runtime::statement::Run;
 use selenite_tsql::ast::{self, CreateTable, DropKind, ObjectName};
 
-use super::alter::bracketed;
 use super::{DefinitionContext, refusal};
 use crate::catalog::catalog_rows::{check_name, salt};
 use crate::catalog::schema::{SchemaTable, computed_type, is_temporary, parsed};

@@ -5,10 +5,10 @@ use selenite_compiler::{Ends, SqlError, declared_type, is_same_type, written_obj
 use selenite_tsql::ast::{CreateType, ObjectName, Statement, TypeDefinition, TypeReference, UserType};
 use selenite_types::DeclarationContext;
 
-use super::{DefinitionContext, Written, refusal};
+use super::{DefinitionContext, refusal};
 use crate::catalog::catalog_rows::{ObjectKind, check_name, salt};
 use crate::catalog::effective_permissions::Securable;
-use crate::catalog::grants::{self, Class, PermissionKind};
+use crate::catalog::grants::{Class, PermissionKind};
 use crate::catalog::permission::{check_type, no_drop};
 use crate::catalog::schema::function::described_table;
 use crate::catalog::schema::user_type::{is_system, type_exists};
@@ -99,18 +99,7 @@ impl DefinitionContext<'_> {
         if schema.user_of_type(found).is_some() || schema.user_of_new_type((&target.name, &found.row.name)).is_some() {
             return Err(SqlError::unsupported("ALTER SCHEMA TRANSFER of a type that is in use"));
         }
-        self.check_types((&found.row.schema, &target.name), &found.row.definition)?;
-        grants::forget(&self.database.connection, Class::Type, found.row.object_id)?;
-        let row = &found.row;
-        let written = Written {
-            object_id: row.object_id,
-            kind: row.kind,
-            schema: &target.name,
-            name: &row.name,
-            parent: None,
-            definition: row.definition.clone(),
-        };
-        self.store("main", written)
+        self.transfer_text(found.row.clone(), Class::Type, target)
     }
 
     /// The types that a text of an object names: they are the same where names are looked up now and in the schema where
