@@ -7,6 +7,7 @@
 use std::fmt;
 
 mod binding;
+mod cursor;
 mod running;
 mod value;
 

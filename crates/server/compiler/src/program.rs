@@ -19,11 +19,13 @@ use crate::{Expr, Slot, SqlError, Variables};
 
 mod command;
 mod compiler;
+mod cursor_rule;
 mod error;
 pub mod step;
 
 pub use command::Command;
 use compiler::{Compiler, Returns, result_type};
+pub use cursor_rule::{CursorRule, CursorSensitivity};
 use step::{Role, Step, Target, TryRegion};
 
 /// A batch, a procedure's body or dynamic SQL, ready to run.

@@ -4,6 +4,7 @@ mod audited;
 mod cross_database_call;
 mod cross_database_statement;
 mod cross_database_table;
+mod cursor_statement;
 mod database_views;
 mod definition;
 mod definition_call;

@@ -24,6 +24,7 @@ mod certificate;
 mod compile;
 mod config;
 mod connection;
+mod cursor;
 mod data_folder;
 mod database;
 mod database_error;

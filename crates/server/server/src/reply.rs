@@ -10,6 +10,7 @@ use selenite_runtime::machine::{Failure, Message, Output, Stop};
 use selenite_tds::{Column, Done, DoneKind, EnvChange, Notice, ReturnValue, RowShape, TdsError, TokenWriter};
 use selenite_types::{DataType, Value, Width, utf16_prefix};
 
+use crate::cursor::CursorRows;
 use crate::{Ended, Interrupt, Interrupts, Log, Outlet, memory};
 
 /// Writes the session's answers.
@@ -21,6 +22,8 @@ pub(crate) struct Reply {
     rows: Option<RowSet>,
     /// What takes rows instead of the client: INSERT .. EXECUTE.
     capture: Option<Capture>,
+    /// What takes rows before anything else: OPEN of a cursor.
+    cursor: Option<CursorRows>,
     /// TEXTSIZE: bytes of a value of a type of `max`; none is all.
     text_size: Option<usize>,
     /// Why the client can't be answered.
@@ -46,6 +49,7 @@ impl Reply {
             log: log.clone(),
             rows: None,
             capture: None,
+            cursor: None,
             text_size: None,
             ended: None,
         }
@@ -55,6 +59,11 @@ impl Reply {
     pub fn set_capture(&mut self, capture: Option<Capture>) {
         self.capture = capture;
         self.rows = None;
+    }
+
+    /// Rows are kept in `rows` from now on, or are sent again; returns those that were kept.
+    pub fn keep_rows(&mut self, rows: Option<CursorRows>) -> Option<CursorRows> {
+        std::mem::replace(&mut self.cursor, rows)
     }
 
     /// SET TEXTSIZE.
@@ -195,6 +204,10 @@ impl Reply {
         if columns.len() > COLUMN_COUNT_MAX {
             return Err(too_many_columns().into());
         }
+        if let Some(cursor) = &mut self.cursor {
+            cursor.begin(columns);
+            return Ok(());
+        }
         if let Some(capture) = &mut self.capture {
             return Ok(capture.columns(columns.iter().map(|column| column.data_type))?);
         }
@@ -274,6 +287,9 @@ impl Reply {
     /// # Errors
     /// 8624 for a value of another type; the client is gone.
     pub fn row(&mut self, values: &[Value]) -> Result<(), Failure> {
+        if let Some(cursor) = &mut self.cursor {
+            return Ok(cursor.push(values)?);
+        }
         if let Some(capture) = &mut self.capture {
             capture.row(values)?;
             return Ok(());

@@ -14,6 +14,7 @@
 
 pub mod administration;
 pub mod change;
+pub mod cursor;
 pub mod database;
 pub mod encryption;
 pub mod execute;
@@ -39,6 +40,9 @@ pub use administration::{Dbcc, Kill};
 pub use change::{
     Assignment, AssignmentTarget, BulkLoad, BulkType, ChangeTarget, Delete, Insert, InsertSource, Output, OutputInto,
     Update, ValueOrDefault,
+};
+pub use cursor::{
+    CursorDefinition, CursorName, CursorPurpose, CursorStatement, DeclareCursor, FetchCursor, FetchDirection,
 };
 pub use database::{
     AlterDatabase, AlterDatabaseAction, Backup, BackupDevice, BackupKind, CreateDatabase, DeviceKind, FileGroup,

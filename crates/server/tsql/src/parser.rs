@@ -29,6 +29,7 @@ mod bulk;
 mod change;
 mod control;
 mod create;
+mod cursor;
 mod database;
 mod declare;
 mod definition;

@@ -11,6 +11,7 @@ mod administration;
 mod change;
 mod condition;
 mod control;
+mod cursor;
 mod database;
 mod definition;
 mod encryption;

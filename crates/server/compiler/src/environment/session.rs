@@ -27,6 +27,8 @@ pub struct Session {
     pub fetch_status: i32,
     /// `@@CURSOR_ROWS`.
     pub cursor_rows: i32,
+    /// The cursors that can be named now: CURSOR_STATUS.
+    pub cursors: Arc<Vec<CursorFacts>>,
     /// `@@NESTLEVEL`: the number of running procedures.
     pub nest_level: i32,
     /// `@@PROCID`: of the running procedure; 0 in a batch.
@@ -51,6 +53,28 @@ pub struct Session {
     pub concat_null_yields_null: bool,
     /// CONTEXT_INFO: at most 128 bytes; `None` if it was never set.
     pub context_info: Option<Arc<[u8]>>,
+}
+
+/// A name of a cursor.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CursorFacts {
+    /// What names it.
+    pub scope: CursorScope,
+    /// The name; that of a variable has its `@`.
+    pub name: String,
+    /// 1 if it is open, 0 if it is open and has no row, -1 if it is closed, -2 if the variable has none.
+    pub status: i16,
+}
+
+/// What names a cursor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CursorScope {
+    /// A name of the batch or procedure.
+    Local,
+    /// A name of the session.
+    Global,
+    /// A variable.
+    Variable,
 }
 
 /// A running trigger.
@@ -78,6 +102,7 @@ impl Default for Session {
             scope_identity: None,
             fetch_status: 0,
             cursor_rows: 0,
+            cursors: Arc::default(),
             nest_level: 0,
             procedure_id: 0,
             triggers: Vec::new(),

@@ -69,7 +69,14 @@ pub(super) static FUNCTIONS: &[Function] = &[
     ),
     session_fact("current_transaction_id", DataType::BigInt, session::transaction_id),
     session_fact("current_user", SYSNAME, session::user).bare(),
-    Function::refused("cursor_status"),
+    Function::new(
+        "cursor_status",
+        &[National, National],
+        Typing::Is(DataType::SmallInt),
+        session::cursor_status,
+    )
+    .never_null()
+    .of_statement(),
     catalog("database_principal_id", &[National], DataType::Int, principal::user_id).optional(1),
     Function::new(
         "databasepropertyex",

@@ -6,7 +6,7 @@
 //! - `jumps-are-patched`: a jump to a step that does not exist yet has target 0, and is patched
 //!   later.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use selenite_tsql::ast::{self, StatementKind};
@@ -19,6 +19,7 @@ use crate::{Binder, Expr, ExprKind, NameKey, NoQuery, Node, Slot, SqlError, Vari
 mod assignment;
 mod command;
 mod control;
+mod cursor;
 mod execute;
 mod message;
 mod query;
@@ -35,6 +36,8 @@ pub(super) struct Compiler<'a> {
     returns: Returns,
     variables: Variables,
     tables: HashMap<NameKey, TableKind>,
+    /// Cursor variables.
+    cursors: HashSet<NameKey>,
     parameters: Vec<Parameter>,
     statements: Vec<ast::Statement>,
     steps: Vec<Step>,
@@ -72,6 +75,7 @@ impl<'a> Compiler<'a> {
             returns,
             variables: Variables::new(),
             tables: HashMap::new(),
+            cursors: HashSet::new(),
             parameters: Vec::new(),
             statements: Vec::new(),
             steps: Vec::new(),
@@ -132,7 +136,7 @@ impl<'a> Compiler<'a> {
     ///
     /// Errors: 134.
     fn declare(&mut self, name: &str, data_type: DataType) -> Result<Slot, SqlError> {
-        if self.tables.contains_key(&NameKey::new(name)) {
+        if self.tables.contains_key(&NameKey::new(name)) || self.is_cursor(name) {
             return Err(SqlError::variable_declared_twice(name));
         }
         self.variables.declare(name, data_type)
@@ -211,6 +215,7 @@ impl<'a> Compiler<'a> {
             StatementKind::Transaction(transaction) => self.transaction(transaction, line)?,
             StatementKind::Execute(execute) => self.execute(*execute, line)?,
             StatementKind::Select(select) => self.select(*select, position)?,
+            StatementKind::Cursor(cursor) => self.cursor(*cursor, position)?,
             StatementKind::Unsupported(unsupported) => {
                 // No statement of the batch is executed: the statements before this one would be an incomplete batch.
                 return Err(SqlError::unsupported(&unsupported.what).on_line(unsupported.position.line));

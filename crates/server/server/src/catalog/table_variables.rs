@@ -300,7 +300,7 @@ pub fn declared(program: &Program) -> Vec<DeclaredTable<'_>> {
             let (elements, table_type) = match &declaration.variable_type {
                 VariableType::Table(elements) => (Some(elements.as_slice()), None),
                 VariableType::TableType(_, table) => (Some(table.elements.as_slice()), Some(Arc::clone(table))),
-                VariableType::Scalar(_) => (None, None),
+                VariableType::Scalar(_) | VariableType::Cursor => (None, None),
             };
             if let Some(elements) = elements {
                 declared.push(DeclaredTable {

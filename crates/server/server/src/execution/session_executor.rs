@@ -24,6 +24,7 @@ use crate::catalog::effective_permissions::Permissions;
 use crate::catalog::permission::{check_bulk, no_access};
 use crate::catalog::schema::is_temporary;
 use crate::catalog::table_variables::{TableVariable, declared};
+use crate::cursor::CursorNames;
 use crate::database::database_registry::DatabaseRegistry;
 use crate::database::frames::{Frame, Frames, IdentityInsert};
 use crate::database::temporary_tables;
@@ -48,6 +49,7 @@ pub(crate) struct SessionExecutor<'a> {
     pub(crate) scope: NameScope,
     pub(crate) plans: PlanCache,
     pub(crate) frames: Frames,
+    pub(crate) cursors: CursorNames,
     /// What the session's login may do in the database in use; statements were bound for it.
     pub(crate) permissions: Permissions,
     pub(crate) identity_insert: Option<IdentityInsert>,
@@ -94,6 +96,7 @@ impl<'a> SessionExecutor<'a> {
             registry,
             session,
             frames: Frames::default(),
+            cursors: CursorNames::default(),
             permissions: Permissions::administrator(),
             identity_insert: None,
             describes: false,
@@ -324,8 +327,11 @@ impl<'a> SessionExecutor<'a> {
                 }
                 done
             }
-            // A table variable, which was made when its frame began.
-            StatementKind::Declare(_) => Ok(Affected::Nothing),
+            StatementKind::Declare(declared) => {
+                self.declare_cursors(declared, execution);
+                Ok(Affected::Nothing)
+            }
+            StatementKind::Cursor(cursor) => self.on_cursor(cursor, (statement, slots), execution),
             StatementKind::CreateTable(_)
             | StatementKind::AlterTable(_)
             | StatementKind::CreateIndex(_)
@@ -380,7 +386,7 @@ impl<'a> SessionExecutor<'a> {
 impl SessionExecutor<'_> {
     /// Bytes of memory that are kept from one request to the next, besides SQLite's.
     pub fn kept_memory(&self) -> u64 {
-        self.plans.size()
+        self.plans.size().saturating_add(self.cursors.memory_size())
     }
 
     /// What names meant when a statement on tables ran last, or [`SessionExecutor::refresh`].
@@ -589,6 +595,7 @@ impl SessionExecutor<'_> {
     /// Whatever keeps the session from going on.
     pub fn reset(&mut self) -> Result<CurrentDatabase, Failure> {
         self.transactions.reset();
+        self.cursors.clear();
         self.drop_globals();
         self.identity_insert = None;
         let home = self.transactions.home();
@@ -640,6 +647,7 @@ impl SessionExecutor<'_> {
                 };
             }
         }
+        self.cursors.enter();
         self.frames.begin(Frame {
             kind,
             schema: self.schema_of_program(program),
@@ -656,6 +664,7 @@ impl SessionExecutor<'_> {
     /// what stays behind is empty, or goes with the session.
     pub(crate) fn end_frame(&mut self) -> Option<i32> {
         let frame = self.frames.end()?;
+        self.cursors.leave();
         let before = frame.before;
         // As every SET in a procedure or text.
         if frame.kind != FrameKind::Batch {

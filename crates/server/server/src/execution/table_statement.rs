@@ -266,6 +266,11 @@ impl SessionExecutor<'_> {
         }
     }
 
+    /// Binds a statement that is not to run yet.
+    pub(crate) fn bind(&mut self, statement: &TableStatement<'_>, of: PlanVersion) -> Result<(), SqlError> {
+        self.bound(statement, of, 0).map(drop)
+    }
+
     fn bound(
         &mut self,
         statement: &TableStatement<'_>,

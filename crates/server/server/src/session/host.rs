@@ -157,6 +157,24 @@ impl<'a> SessionHost<'a> {
         self.reply.env_change(&change)
     }
 
+    /// CURSOR_STATUS sees the cursors of the running frame.
+    fn show_cursors(&mut self) {
+        let is_shown = !self.state.session.cursors.is_empty();
+        if is_shown || !self.executor.cursors.is_empty() {
+            self.state.session.cursors = self.executor.cursors.facts();
+        }
+    }
+
+    /// CURSOR_CLOSE_ON_COMMIT: the end of the client's transaction closes cursors. Static ones stay open otherwise.
+    fn close_cursors(&mut self, step: TransactionStep<'_>) {
+        let ends = matches!(step, TransactionStep::Commit { .. } | TransactionStep::Rollback);
+        let closes = self.state.session.options & CURSOR_CLOSE_ON_COMMIT != 0;
+        if ends && closes && !self.suppresses_env_change && !self.executor.cursors.is_empty() {
+            self.executor.cursors.close_all();
+            self.show_cursors();
+        }
+    }
+
     /// How long until so many milliseconds after midnight.
     fn until(&self, milliseconds: u64) -> Duration {
         let now = self.shared.clock.now().local().time.0 / TICKS_OF_MILLISECOND;
@@ -300,10 +318,13 @@ impl Host for SessionHost<'_> {
         let is_call = kind == FrameKind::Procedure;
         own::note_program(program, is_call, || self.context());
         if kind != FrameKind::Trigger {
-            return self.enter_with_tables(program, kind);
+            self.enter_with_tables(program, kind)?;
+            self.show_cursors();
+            return Ok(());
         }
         let facts = self.executor.trigger_facts();
         self.executor.enter(program, kind)?;
+        self.show_cursors();
         self.state.session.triggers.extend(facts.map(Arc::new));
         Ok(())
     }
@@ -317,6 +338,7 @@ impl Host for SessionHost<'_> {
             self.state.session.triggers.pop();
         }
         self.executor.leave();
+        self.show_cursors();
     }
 
     fn begin_firing(&mut self, is_own: bool) {
@@ -338,7 +360,10 @@ impl Host for SessionHost<'_> {
 
     fn transaction(&mut self, step: TransactionStep<'_>) -> Result<(), Failure> {
         match self.executor.transaction(step) {
-            Ok(()) => Ok(self.send_transaction(step)?),
+            Ok(()) => {
+                self.close_cursors(step);
+                Ok(self.send_transaction(step)?)
+            }
             Err(failure) => {
                 if matches!(step, TransactionStep::Commit { .. }) {
                     self.send_transaction(TransactionStep::Rollback)?;
@@ -600,6 +625,8 @@ impl Environment for SessionHost<'_> {
     }
 }
 
+/// The bit of `@@OPTIONS`.
+const CURSOR_CLOSE_ON_COMMIT: i32 = 4;
 /// Times count 100 ns.
 const TICKS_OF_MILLISECOND: u64 = 10_000;
 /// 10 ms: an ATTENTION ends a WAITFOR within 50.

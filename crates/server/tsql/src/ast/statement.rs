@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::{
     AlterDatabase, AlterEncryptionKey, AlterIndex, AlterLogin, AlterRole, AlterTable, AlterUser, AssignmentOperator,
     Backup, BackupCertificate, Condition, CreateCertificate, CreateDatabase, CreateIndex, CreateLogin, CreateRole,
-    CreateSynonym, CreateTable, CreateUser, Dbcc, Delete, DropIndex, EncryptionKey, Execute, Expr, Insert,
-    KeyManagement, Kill, Merge, Name, NameOrVariable, ObjectName, PermissionChange, Position, Restore, SelectStatement,
-    SequenceDefinition, SetOption, TableElement, TableType, TriggerEvents, TriggerSwitch, TriggerTiming, TypeName,
-    Update,
+    CreateSynonym, CreateTable, CreateUser, CursorStatement, Dbcc, Delete, DropIndex, EncryptionKey, Execute, Expr,
+    Insert, KeyManagement, Kill, Merge, Name, NameOrVariable, ObjectName, PermissionChange, Position, Restore,
+    SelectStatement, SequenceDefinition, SetOption, TableElement, TableType, TriggerEvents, TriggerSwitch,
+    TriggerTiming, TypeName, Update,
 };
 
 /// A complete batch, or dynamic SQL, which is parsed like a batch.
@@ -82,6 +82,8 @@ pub enum StatementKind {
     Transaction(Transaction),
     /// `EXEC`
     Execute(Box<Execute>),
+    /// DECLARE CURSOR, OPEN, FETCH, CLOSE, DEALLOCATE, and SET of a cursor variable.
+    Cursor(Box<CursorStatement>),
     /// `SELECT`
     Select(Box<SelectStatement>),
     /// `INSERT`
@@ -390,6 +392,8 @@ pub enum VariableType {
     Table(Vec<TableElement>),
     /// A table type of a user, as it is written, and what it means.
     TableType(TypeName, Arc<TableType>),
+    /// `CURSOR`
+    Cursor,
 }
 
 /// `SET @v = value`.

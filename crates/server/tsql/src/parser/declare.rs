@@ -1,18 +1,18 @@
 //! DECLARE, and SET of a variable.
 
+use super::cursor::{cursor, shared_cursor};
 use super::{Parse, Parser};
 use crate::{
-    ast::{Declaration, SetVariable, StatementKind, VariableType},
+    ast::{AssignmentOperator, CursorStatement, Declaration, SetVariable, StatementKind, VariableType},
     keyword::Keyword,
     token::TokenKind,
 };
 
 impl Parser<'_> {
     pub(super) fn declare(&mut self) -> Parse<StatementKind> {
-        let start = self.advance().position;
+        self.advance();
         if self.is_name() {
-            self.refused_cursor(start)?;
-            return Ok(StatementKind::Declare(Vec::new()));
+            return self.declare_cursor();
         }
         self.list(Self::declaration).map(StatementKind::Declare)
     }
@@ -25,9 +25,8 @@ impl Parser<'_> {
         let variable_type = if self.eat_keyword(Keyword::Table) {
             VariableType::Table(self.table_elements()?)
         } else if self.is_keyword(Keyword::Cursor) {
-            let at = self.advance().position;
-            self.refuse("cursor variable", at);
-            VariableType::Table(Vec::new())
+            self.advance();
+            VariableType::Cursor
         } else {
             match self.type_or_table()? {
                 (type_name, Some(table)) => VariableType::TableType(type_name, table),
@@ -63,11 +62,19 @@ impl Parser<'_> {
             return Ok(StatementKind::Declare(Vec::new()));
         }
         let operator = self.assignment_operator()?;
-        if self.is_keyword(Keyword::Cursor) {
-            self.cursor_definition(start)?;
-            return Ok(StatementKind::Declare(Vec::new()));
+        if self.is_keyword(Keyword::Cursor) && operator == AssignmentOperator::Set {
+            let definition = self.cursor_definition()?;
+            return Ok(cursor(CursorStatement::Set { variable, definition }));
         }
         let value = self.expression()?;
+        if operator == AssignmentOperator::Set
+            && let Some(shared) = shared_cursor(&value.kind)
+        {
+            return Ok(cursor(CursorStatement::Share {
+                variable,
+                cursor: shared,
+            }));
+        }
         Ok(StatementKind::SetVariable(SetVariable {
             variable,
             operator,

@@ -3,8 +3,8 @@
 use super::{Parse, Parser};
 use crate::{
     ast::{
-        AlterEncryptionKey, BackupCertificate, CertificateSource, CreateCertificate, EncryptionKey, Encryptor, Name,
-        PrivateKey, Setting, StatementKind,
+        AlterEncryptionKey, BackupCertificate, CertificateSource, CreateCertificate, CursorStatement, EncryptionKey,
+        Encryptor, Name, PrivateKey, Setting, StatementKind,
     },
     keyword::Keyword,
     token::TokenKind,
@@ -48,9 +48,9 @@ impl Parser<'_> {
         self.string()
     }
 
-    /// OPEN and CLOSE of the master key; those of cursors and other keys are refused.
+    /// OPEN and CLOSE of the master key and of cursors; those of other keys are refused.
     pub(super) fn open_or_close(&mut self, keyword: Keyword) -> Parse<StatementKind> {
-        let start = self.advance().position;
+        self.advance();
         let open = keyword == Keyword::Open;
         if self.is_word("master") && self.is_at(1, TokenKind::Keyword(Keyword::Key)) {
             self.advance();
@@ -69,9 +69,11 @@ impl Parser<'_> {
             };
             return self.refused_statement(what);
         }
-        self.cursor_name()?;
-        self.refuse(if open { "OPEN cursor" } else { "CLOSE cursor" }, self.since(start));
-        Ok(StatementKind::Break)
+        self.cursor_of(if open {
+            CursorStatement::Open
+        } else {
+            CursorStatement::Close
+        })
     }
 
     /// `MASTER KEY TO FILE = '..' ENCRYPTION BY PASSWORD = '..'`

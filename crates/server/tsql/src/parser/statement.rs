@@ -2,7 +2,7 @@
 
 use super::{Parse, Parser, WEIGHT_STATEMENT};
 use crate::{
-    ast::{NameOrVariable, Statement, StatementKind, Transaction, Tree, Unsupported},
+    ast::{CursorStatement, NameOrVariable, Statement, StatementKind, Transaction, Tree, Unsupported},
     error::SyntaxFault,
     keyword::Keyword,
     token::TokenKind,
@@ -119,6 +119,11 @@ impl Parser<'_> {
             Keyword::Reconfigure => self.reconfigure(),
             Keyword::Shutdown => self.shutdown(),
             Keyword::Open | Keyword::Close => self.open_or_close(keyword),
+            Keyword::Fetch => self.fetch(),
+            Keyword::Deallocate => {
+                self.advance();
+                self.cursor_of(CursorStatement::Deallocate)
+            }
             _ => self.refused_keyword(keyword),
         }
     }

@@ -80,6 +80,7 @@ impl fmt::Display for VariableType {
         match self {
             Self::Scalar(type_name) | Self::TableType(type_name, _) => write!(f, "{type_name}"),
             Self::Table(elements) => write!(f, "TABLE ({})", List(elements)),
+            Self::Cursor => f.write_str("CURSOR"),
         }
     }
 }

@@ -48,6 +48,7 @@ impl fmt::Display for StatementKind {
             Self::Use(database) => write!(f, "USE {database}"),
             Self::Transaction(it) => write!(f, "{it}"),
             Self::Execute(it) => write!(f, "{it}"),
+            Self::Cursor(it) => write!(f, "{it}"),
             Self::Select(it) => write!(f, "{it}"),
             Self::Insert(it) => write!(f, "{it}"),
             Self::Update(it) => write!(f, "{it}"),
@@ -59,14 +60,13 @@ impl fmt::Display for StatementKind {
             Self::CreateIndex(it) => write!(f, "{it}"),
             Self::AlterIndex(it) => write!(f, "{it}"),
             Self::DropIndex { if_exists, indexes } => drop_index(f, *if_exists, indexes),
-            Self::Sequence(it) => write!(f, "{it}"),
-            Self::Synonym(it) => write!(f, "{it}"),
+            Self::Sequence(_) | Self::Synonym(_) => object(f, self),
             Self::View(_)
             | Self::Procedure(_)
             | Self::Function(_)
             | Self::Trigger(_)
             | Self::TriggerSwitch(_)
-            | Self::CreateType(_) => module(f, self),
+            | Self::CreateType(_) => object(f, self),
             Self::Drop(it) => write!(f, "{it}"),
             Self::CreateDatabase(it) => write!(f, "{it}"),
             Self::AlterDatabase(it) => write!(f, "{it}"),
@@ -83,12 +83,12 @@ impl fmt::Display for StatementKind {
             Self::AlterEncryptionKey(it) => write!(f, "{it}"),
             Self::CloseMasterKey | Self::DropMasterKey | Self::DropEncryptionKey => f.write_str(dropped_key(self)),
             Self::KeyManagement(it) => write!(f, "{it}"),
-            Self::CreateLogin(it) => write!(f, "{it}"),
-            Self::AlterLogin(it) => write!(f, "{it}"),
-            Self::CreateUser(it) => write!(f, "{it}"),
-            Self::AlterUser(it) => write!(f, "{it}"),
-            Self::CreateRole(it) => write!(f, "{it}"),
-            Self::AlterRole(it) => write!(f, "{it}"),
+            Self::CreateLogin(_)
+            | Self::AlterLogin(_)
+            | Self::CreateUser(_)
+            | Self::AlterUser(_)
+            | Self::CreateRole(_)
+            | Self::AlterRole(_) => principal(f, self),
             Self::Schema(it) => write!(f, "{it}"),
             Self::Permission(it) => write!(f, "{it}"),
             Self::Dbcc(it) => write!(f, "{it}"),
@@ -101,15 +101,33 @@ impl fmt::Display for StatementKind {
     }
 }
 
-#[expect(clippy::wildcard_enum_match_arm, reason = "the caller has picked modules and types")]
-fn module(f: &mut fmt::Formatter<'_>, kind: &StatementKind) -> fmt::Result {
+#[expect(clippy::wildcard_enum_match_arm, reason = "the caller has picked objects")]
+fn object(f: &mut fmt::Formatter<'_>, kind: &StatementKind) -> fmt::Result {
     match kind {
+        StatementKind::Sequence(it) => write!(f, "{it}"),
+        StatementKind::Synonym(it) => write!(f, "{it}"),
         StatementKind::View(it) => write!(f, "{it}"),
         StatementKind::Procedure(it) => write!(f, "{it}"),
         StatementKind::Function(it) => write!(f, "{it}"),
         StatementKind::CreateType(it) => write!(f, "{it}"),
         StatementKind::Trigger(it) => write!(f, "{it}"),
         StatementKind::TriggerSwitch(it) => write!(f, "{it}"),
+        _ => Ok(()),
+    }
+}
+
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the caller has picked logins, users and roles"
+)]
+fn principal(f: &mut fmt::Formatter<'_>, kind: &StatementKind) -> fmt::Result {
+    match kind {
+        StatementKind::CreateLogin(it) => write!(f, "{it}"),
+        StatementKind::AlterLogin(it) => write!(f, "{it}"),
+        StatementKind::CreateUser(it) => write!(f, "{it}"),
+        StatementKind::AlterUser(it) => write!(f, "{it}"),
+        StatementKind::CreateRole(it) => write!(f, "{it}"),
+        StatementKind::AlterRole(it) => write!(f, "{it}"),
         _ => Ok(()),
     }
 }

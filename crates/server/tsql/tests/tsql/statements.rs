@@ -14,6 +14,31 @@ fn check(texts: &[&str]) {
 }
 
 #[test]
+fn cursors_are_declared_fetched_and_closed() {
+    check(&[
+        "DECLARE c CURSOR FOR SELECT a FROM t",
+        "DECLARE c CURSOR LOCAL FAST_FORWARD FOR SELECT a FROM t FOR READ ONLY",
+        "DECLARE [my c] INSENSITIVE SCROLL CURSOR FOR WITH x AS (SELECT 1 AS a) SELECT a FROM x",
+        "DECLARE c CURSOR GLOBAL SCROLL KEYSET OPTIMISTIC TYPE_WARNING FOR SELECT a FROM t ORDER BY a FOR UPDATE OF a, b",
+        "DECLARE c CURSOR FOR SELECT a FROM t UNION SELECT b FROM u OPTION (RECOMPILE) FOR UPDATE",
+        "DECLARE @c CURSOR, @i int",
+        "SET @c = CURSOR STATIC FOR SELECT 1 AS a",
+        "SET @c = other",
+        "OPEN c",
+        "OPEN GLOBAL c",
+        "OPEN global",
+        "FETCH c",
+        "FETCH FROM c",
+        "FETCH NEXT FROM c INTO @a, @b",
+        "FETCH next",
+        "FETCH ABSOLUTE -3 FROM GLOBAL c",
+        "FETCH RELATIVE @n FROM @c INTO @a",
+        "CLOSE @c",
+        "DEALLOCATE GLOBAL c",
+    ]);
+}
+
+#[test]
 fn variables_are_declared_and_set() {
     check(&[
         "DECLARE @a int",

@@ -7,7 +7,7 @@ use selenite_types::{DataType, Value, Width};
 use super::property::constant_text;
 use crate::functions::Arguments;
 use crate::functions::globals::identity;
-use crate::{Expr, Key, SqlError};
+use crate::{CursorScope, Expr, Key, SqlError, same_name};
 
 /// APP_NAME.
 pub(super) fn application(call: &Arguments<'_>) -> Result<Value, SqlError> {
@@ -117,3 +117,24 @@ pub(super) fn property(call: &Arguments<'_>) -> Result<Value, SqlError> {
 fn text(text: &Arc<str>) -> Value {
     Value::Text(Arc::clone(text))
 }
+
+/// CURSOR_STATUS: -3 for a name that no cursor has.
+pub(super) fn cursor_status(call: &Arguments<'_>) -> Result<Value, SqlError> {
+    let (Some(Value::Text(kind)), Some(Value::Text(name))) = (call.values.first(), call.values.get(1)) else {
+        return Ok(Value::SmallInt(NO_CURSOR));
+    };
+    let scope = match kind.trim_end().to_ascii_lowercase().as_str() {
+        "local" => CursorScope::Local,
+        "global" => CursorScope::Global,
+        "variable" => CursorScope::Variable,
+        _ => return Ok(Value::SmallInt(NO_CURSOR)),
+    };
+    let cursors = &call.environment.session().cursors;
+    let found = cursors
+        .iter()
+        .find(|cursor| cursor.scope == scope && same_name(&cursor.name, name.trim_end()));
+    Ok(Value::SmallInt(found.map_or(NO_CURSOR, |cursor| cursor.status)))
+}
+
+/// CURSOR_STATUS of a name that is not known.
+const NO_CURSOR: i16 = -3;

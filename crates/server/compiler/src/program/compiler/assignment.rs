@@ -27,6 +27,7 @@ impl Compiler<'_> {
             ast::VariableType::Table(_) | ast::VariableType::TableType(..) => {
                 return self.declare_table(declaration, position);
             }
+            ast::VariableType::Cursor => return self.declare_cursor_variable(declaration, position),
         };
         let place = DeclarationContext::Variable {
             number,
@@ -58,6 +59,9 @@ impl Compiler<'_> {
     }
 
     pub(super) fn set_variable(&mut self, set: ast::SetVariable, position: Position) -> Result<(), SqlError> {
+        if self.is_cursor(&set.variable) {
+            return self.share_cursor(&set, position);
+        }
         let variable = self
             .variables
             .find(&set.variable)

@@ -29,6 +29,7 @@ pub(super) fn traits(kind: &StatementKind) -> Traits {
         StatementKind::Delete(delete) => change(Command::DELETE, &delete.output),
         StatementKind::Merge(merge) => change(Command::MERGE, &merge.output),
         StatementKind::Truncate(_) => write(Command::NONE),
+        StatementKind::Cursor(cursor) => cursor_traits(cursor),
         StatementKind::CreateTable(_) => write(Command::CREATE_TABLE),
         StatementKind::AlterTable(_) => write(Command::ALTER_TABLE),
         StatementKind::CreateIndex(_) => write(Command::CREATE_INDEX),
@@ -122,6 +123,26 @@ fn select_traits(select: &ast::SelectStatement) -> Traits {
             Access::Read
         },
         rows: !assigns,
+    }
+}
+
+/// OPEN and FETCH read tables: both begin a transaction with IMPLICIT_TRANSACTIONS.
+fn cursor_traits(cursor: &ast::CursorStatement) -> Traits {
+    match cursor {
+        ast::CursorStatement::Open(_) => Traits {
+            access: Access::Read,
+            ..plain(Command::NONE)
+        },
+        ast::CursorStatement::Fetch(fetch) => Traits {
+            command: Command::SELECT,
+            access: Access::Read,
+            rows: fetch.into.is_empty(),
+        },
+        ast::CursorStatement::Declare(_)
+        | ast::CursorStatement::Set { .. }
+        | ast::CursorStatement::Share { .. }
+        | ast::CursorStatement::Close(_)
+        | ast::CursorStatement::Deallocate(_) => plain(Command::NONE),
     }
 }
 

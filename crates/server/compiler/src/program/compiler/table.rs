@@ -15,7 +15,7 @@ impl Compiler<'_> {
     pub(super) fn declare_table(&mut self, declaration: ast::Declaration, position: Position) -> Result<(), SqlError> {
         let table_type = match &declaration.variable_type {
             ast::VariableType::TableType(_, table) => Some(Arc::clone(table)),
-            ast::VariableType::Scalar(_) | ast::VariableType::Table(_) => None,
+            ast::VariableType::Scalar(_) | ast::VariableType::Table(_) | ast::VariableType::Cursor => None,
         };
         self.note_table(&declaration.name, table_type, false)?;
         let position = Position {
@@ -64,7 +64,7 @@ impl Compiler<'_> {
         is_read_only: bool,
     ) -> Result<(), SqlError> {
         let key = NameKey::new(name);
-        if self.variables.find(name).is_ok() || self.tables.contains_key(&key) {
+        if self.variables.find(name).is_ok() || self.tables.contains_key(&key) || self.is_cursor(name) {
             return Err(SqlError::variable_declared_twice(name));
         }
         self.tables.insert(

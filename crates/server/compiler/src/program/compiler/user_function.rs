@@ -92,6 +92,7 @@ fn check(kind: &StatementKind) -> Result<(), SqlError> {
             ast::Execute::Text(_) => SqlError::side_effect("EXECUTE STRING"),
             ast::Execute::Procedure(_) => SqlError::call_in_function(),
         }),
+        StatementKind::Cursor(_) => Err(SqlError::unsupported("A cursor in a function")),
         StatementKind::Try(_) => Err(SqlError::side_effect("BEGIN TRY")),
         StatementKind::Throw(_) => Err(SqlError::side_effect("THROW")),
         StatementKind::RaiseError(_) => Err(SqlError::side_effect("RAISERROR")),

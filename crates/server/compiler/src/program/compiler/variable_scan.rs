@@ -16,7 +16,11 @@ impl Compiler<'_> {
         let mut refused: Vec<NameKey> = Vec::new();
         for found in names(text) {
             let key = NameKey::new(found.name);
-            if self.variables.find(found.name).is_ok() || self.tables.contains_key(&key) || refused.contains(&key) {
+            if self.variables.find(found.name).is_ok()
+                || self.tables.contains_key(&key)
+                || self.cursors.contains(&key)
+                || refused.contains(&key)
+            {
                 continue;
             }
             let error = if found.is_table {

@@ -32,10 +32,19 @@ pub const GROUPS: &[Group] = &[
                 "DECLARE @t TABLE (a int PRIMARY KEY); INSERT @t VALUES (1); SELECT a FROM @t",
             ),
             ("DECLARE of a cursor", "DECLARE c CURSOR FOR SELECT a FROM t"),
-            ("OPEN of a cursor", "OPEN c"),
-            ("FETCH", "FETCH NEXT FROM c"),
-            ("CLOSE of a cursor", "CLOSE c"),
-            ("DEALLOCATE", "DEALLOCATE c"),
+            (
+                "OPEN, FETCH, CLOSE and DEALLOCATE",
+                "DECLARE l CURSOR LOCAL FOR SELECT a FROM t; OPEN l; FETCH NEXT FROM l; CLOSE l; DEALLOCATE l",
+            ),
+            (
+                "SET of a cursor variable",
+                "DECLARE @c CURSOR; SET @c = CURSOR SCROLL FOR SELECT a FROM t; OPEN @c; FETCH LAST FROM @c",
+            ),
+            (
+                "FOR UPDATE of a cursor",
+                "DECLARE u CURSOR FOR SELECT a FROM t FOR UPDATE",
+            ),
+            ("UPDATE with WHERE CURRENT OF", "UPDATE t SET a = 1 WHERE CURRENT OF c"),
             ("SET of a variable", "DECLARE @a int; SET @a = 1; SET @a += 2"),
             ("SELECT into variables", "DECLARE @a int; SELECT @a = a FROM t"),
             ("SET of an option", "SET NOCOUNT OFF"),

@@ -33,6 +33,7 @@ pub fn name(kind: &StatementKind) -> &'static str {
         StatementKind::Use(_) => "USE",
         StatementKind::Transaction(transaction) => transaction_name(transaction),
         StatementKind::Execute(_) => "EXECUTE",
+        StatementKind::Cursor(_) => "cursor",
         StatementKind::Select(_) => "SELECT",
         StatementKind::Insert(_) => "INSERT",
         StatementKind::Update(_) => "UPDATE",
@@ -97,7 +98,7 @@ fn server_name(kind: &StatementKind) -> &'static str {
 }
 
 /// All of them.
-pub const ALL: [&str; 72] = [
+pub const ALL: [&str; 73] = [
     "BEGIN .. END",
     "IF",
     "WHILE",
@@ -120,6 +121,7 @@ pub const ALL: [&str; 72] = [
     "ROLLBACK",
     "SAVE",
     "EXECUTE",
+    "cursor",
     "SELECT",
     "INSERT",
     "UPDATE",

@@ -1,0 +1,121 @@
+//! Errors of cursors.
+
+use crate::{Ends, SqlError};
+
+impl SqlError {
+    /// 1048: options of a cursor that exclude each other.
+    #[must_use]
+    pub fn cursor_options(first: &str, second: &str) -> Self {
+        let text = format!("Conflicting cursor options {first} and {second}.");
+        Self::new(1048, Ends::Batch, text).with_severity(15)
+    }
+
+    /// 1049: options of both forms of DECLARE CURSOR.
+    #[must_use]
+    pub fn cursor_syntax_mixed() -> Self {
+        let text = "Mixing old and new syntax to specify cursor options is not allowed.";
+        Self::new(1049, Ends::Batch, text).with_severity(15)
+    }
+
+    /// 13602 or 6819: FOR JSON or FOR XML in a cursor.
+    #[must_use]
+    pub fn for_in_cursor(is_json: bool) -> Self {
+        let (number, word) = if is_json { (13602, "JSON") } else { (6819, "XML") };
+        let text = format!("The FOR {word} clause is not allowed in a CURSOR statement.");
+        Self::new(number, Ends::Batch, text)
+    }
+
+    /// 16905: an open cursor.
+    #[must_use]
+    pub fn cursor_is_open() -> Self {
+        Self::new(16905, Ends::Statement, "The cursor is already open.")
+    }
+
+    /// 16911: a direction other than NEXT.
+    #[must_use]
+    pub fn fetch_forward_only(of: &str, direction: &str) -> Self {
+        let text = format!("{of}: The fetch type {direction} cannot be used with forward only cursors.");
+        Self::new(16911, Ends::Statement, text)
+    }
+
+    /// 16915: a name that a cursor has.
+    #[must_use]
+    pub fn cursor_exists(name: &str) -> Self {
+        let text = format!("A cursor with the name '{name}' already exists.");
+        Self::new(16915, Ends::Statement, text)
+    }
+
+    /// 16916: a name that no cursor has.
+    #[must_use]
+    pub fn unknown_cursor(name: &str) -> Self {
+        let text = format!("A cursor with the name '{name}' does not exist.");
+        Self::new(16916, Ends::Statement, text)
+    }
+
+    /// 16917: a cursor that is not open.
+    #[must_use]
+    pub fn cursor_is_closed() -> Self {
+        Self::new(16917, Ends::Statement, "Cursor is not open.")
+    }
+
+    /// 16924: INTO with another number of variables than the cursor has columns.
+    #[must_use]
+    pub fn fetch_variable_count() -> Self {
+        let text =
+            "Cursorfetch: The number of variables declared in the INTO list must match that of selected columns.";
+        Self::new(16924, Ends::Statement, text)
+    }
+
+    /// 16922: a value of a type that INTO does not convert.
+    #[must_use]
+    pub fn fetch_conversion(from: &str, to: &str) -> Self {
+        let text = format!("Cursor Fetch: Implicit conversion from data type {from} to {to} is not allowed.");
+        Self::new(16922, Ends::Statement, text)
+    }
+
+    /// 16946: a cursor whose tables are out of scope.
+    #[must_use]
+    pub fn cursor_tables_gone() -> Self {
+        let text = "Could not open the cursor because one or more of its tables have gone out of scope.";
+        Self::new(16946, Ends::Statement, text)
+    }
+
+    /// 16948: a variable of another type in place of a cursor.
+    #[must_use]
+    pub fn not_a_cursor_variable(name: &str) -> Self {
+        let text = format!(
+            "The variable '{name}' is not a cursor variable, but it is used in a place where a cursor variable is expected."
+        );
+        Self::new(16948, Ends::Batch, text)
+    }
+
+    /// 16949: a cursor variable in place of a value.
+    #[must_use]
+    pub fn cursor_variable(name: &str) -> Self {
+        let text = format!(
+            "The variable '{name}' is a cursor variable, but it is used in a place where a cursor variable is not valid."
+        );
+        Self::new(16949, Ends::Batch, text)
+    }
+
+    /// 16950: a variable without a cursor.
+    #[must_use]
+    pub fn no_cursor_allocated(name: &str) -> Self {
+        let text = format!("The variable '{name}' does not currently have a cursor allocated to it.");
+        Self::new(16950, Ends::Statement, text).with_state(2)
+    }
+
+    /// 16957: FOR UPDATE of a cursor that only reads.
+    #[must_use]
+    pub fn for_update_of_read_only() -> Self {
+        let text = "FOR UPDATE cannot be specified on a READ ONLY cursor.";
+        Self::new(16957, Ends::Batch, text)
+    }
+
+    /// 16960: one more cursor than a session may have.
+    #[must_use]
+    pub fn too_many_cursors() -> Self {
+        let text = "You have reached the maximum number of cursors allowed.";
+        Self::new(16960, Ends::Statement, text)
+    }
+}
