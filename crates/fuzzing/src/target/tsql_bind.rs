@@ -111,6 +111,7 @@ fn table(name: &str) -> Table {
         keys: Vec::new(),
         checks: Vec::new(),
         foreign_keys: Vec::new(),
+        row_id_column: None,
         referenced_by: Vec::new(),
         fires: Fires::default(),
         table_type: None,

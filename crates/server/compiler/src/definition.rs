@@ -190,6 +190,7 @@ impl TableDefinition {
             name: self.name.clone(),
             sqlite: place.sqlite.clone(),
             object_id: place.object_id,
+            row_id_column: self.row_id_column().and_then(position),
             keys: constraints.chain(indexes).collect(),
             checks: checks.collect(),
             foreign_keys: self.foreign_keys.iter().filter(|key| key.is_enabled).cloned().collect(),

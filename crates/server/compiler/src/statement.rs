@@ -16,10 +16,12 @@ use crate::writer::SqlText;
 use crate::{Frame, SqlError};
 
 mod assign;
+mod cursor;
 mod rows;
 pub(crate) mod select;
 
 pub use assign::Assign;
+pub use cursor::{CursorForm, CursorRead, NoTable};
 pub use rows::{ComputedColumns, Rows};
 pub use select::{Into, IntoColumn};
 

@@ -1,25 +1,32 @@
 //! Cursors: a query whose rows are fetched one by one.
 //!
-//! - `open-reads-all`: OPEN runs the query to its end and keeps its rows: no statement of SQLite's and
-//!   no read transaction is left open between two requests. So every cursor is a static one.
+//! - `no-statement-stays-open`: neither a statement of SQLite's nor a read transaction is open between two requests:
+//!   a cursor keeps its rows, or the keys of its rows, or only where it is, and each fetch is a statement of its own.
 //! - `rows-in-a-nameless-file`: what does not fit in a little memory is in a nameless file of the VFS,
 //!   which is encrypted and goes with the cursor.
 //! - `named-by-count`: a cursor lives as long as a name or a variable is its.
+//! - `changed-as-fetched`: a row is changed through a cursor only if it is the row that was fetched, unchanged.
 
 use std::sync::Arc;
 
 use selenite_compiler::SqlError;
-use selenite_compiler::program::{CursorRule, Program, StatementId};
+use selenite_compiler::catalog::Table;
+use selenite_compiler::program::{CursorRule, CursorSensitivity, Program, StatementId};
+use selenite_compiler::statement::{CursorRead, NoTable};
+use selenite_tds::Column;
+use selenite_tsql::ast::{CursorName, StatementKind};
 use selenite_types::Value;
 
 mod cursor_names;
 mod cursor_rows;
 mod movement;
 mod row_store;
+mod row_version;
 
 pub(crate) use cursor_names::{CursorNames, Holder};
-pub(crate) use cursor_rows::CursorRows;
+pub(crate) use cursor_rows::{CursorRows, KeptColumns};
 pub(crate) use movement::{Movement, moved};
+pub(crate) use row_version::row_version;
 
 /// The number of a cursor in its session.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -30,6 +37,9 @@ pub(crate) struct Cursor {
     /// Its name; empty for that of a variable.
     pub name: String,
     pub rule: CursorRule,
+    pub kind: CursorKind,
+    /// How many columns its query has; of a static one 0 if that is not known yet.
+    pub column_count: usize,
     /// The program that declared it, with the query.
     pub program: Arc<Program>,
     pub query: StatementId,
@@ -42,18 +52,76 @@ pub(crate) struct Cursor {
     holder_count: usize,
 }
 
-/// The rows of an open cursor, and where it is.
+/// How a cursor finds its rows.
+#[derive(Clone, Debug)]
+pub(crate) enum CursorKind {
+    /// It keeps them.
+    Static(Option<NoTable>),
+    /// It keeps their keys.
+    Keyset(Arc<Table>),
+    /// By their rowids, in this direction.
+    Dynamic(Arc<Table>, CursorRead),
+}
+
+/// An open cursor, and where it is.
 pub(crate) struct OpenCursor {
-    pub rows: CursorRows,
-    /// 0 before the first row, 1 on it.
-    pub position: i64,
+    /// Its columns.
+    pub columns: Vec<Column>,
+    pub place: CursorPlace,
+    /// The rows of the last fetch.
+    pub buffer: Vec<BufferRow>,
+}
+
+/// Where a cursor is.
+pub(crate) enum CursorPlace {
+    /// Among the rows, or keys, that it keeps.
+    Kept {
+        rows: Box<CursorRows>,
+        /// That of the first row of the buffer; 0 before all rows.
+        position: i64,
+    },
+    /// Before the first row.
+    Before,
+    /// Between two rowids: those of the first and the last row of the buffer.
+    On(i64, i64),
+    /// Behind the last row.
+    After,
+}
+
+/// A row that was fetched.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum BufferRow {
+    /// One that is kept.
+    Kept,
+    /// One that is no longer there.
+    Missing,
+    /// One of a table: its rowid, and what it was.
+    Stored { row_id: i64, version: u64 },
+}
+
+impl CursorKind {
+    /// The table whose rows are the cursor's.
+    pub fn table(&self) -> Option<&Arc<Table>> {
+        match self {
+            Self::Static(_) => None,
+            Self::Keyset(table) | Self::Dynamic(table, _) => Some(table),
+        }
+    }
+
+    pub fn sensitivity(&self) -> CursorSensitivity {
+        match self {
+            Self::Static(_) => CursorSensitivity::Static,
+            Self::Keyset(_) => CursorSensitivity::Keyset,
+            Self::Dynamic(..) => CursorSensitivity::Dynamic,
+        }
+    }
 }
 
 impl Cursor {
     /// A cursor that is not open.
     pub fn new(
         name: &str,
-        rule: CursorRule,
+        (rule, kind, column_count): (CursorRule, CursorKind, usize),
         (program, query): (&Arc<Program>, StatementId),
         slots: &[Value],
         database_id: i32,
@@ -61,6 +129,8 @@ impl Cursor {
         Self {
             name: name.to_owned(),
             rule,
+            kind,
+            column_count,
             program: Arc::clone(program),
             query,
             slots: slots.to_vec(),
@@ -78,12 +148,61 @@ impl Cursor {
         self.open.as_mut().ok_or_else(SqlError::cursor_is_closed)
     }
 
+    /// The table whose rows may be changed through it.
+    ///
+    /// # Errors
+    /// 16929; 40510 for a cursor that only this server keeps from it.
+    pub fn changeable(&self) -> Result<&Arc<Table>, SqlError> {
+        match &self.kind {
+            CursorKind::Static(Some(NoTable::Source)) if !self.rule.is_read_only => Err(not_changeable()),
+            CursorKind::Keyset(table) | CursorKind::Dynamic(table, _) if !self.rule.is_read_only => Ok(table),
+            CursorKind::Static(_) | CursorKind::Keyset(_) | CursorKind::Dynamic(..) => {
+                Err(SqlError::cursor_read_only())
+            }
+        }
+    }
+
     /// As CURSOR_STATUS shows it.
     fn status(&self) -> i16 {
-        match &self.open {
+        match self.open.as_ref().map(|open| &open.place) {
             None => -1,
-            Some(open) if open.rows.count() == 0 => 0,
+            Some(CursorPlace::Kept { rows, .. }) if rows.count() == 0 => 0,
             Some(_) => 1,
         }
     }
 }
+
+impl OpenCursor {
+    /// `@@CURSOR_ROWS`.
+    pub fn row_count(&self) -> i32 {
+        match &self.place {
+            CursorPlace::Kept { rows, .. } => i32::try_from(rows.count()).unwrap_or(i32::MAX),
+            CursorPlace::Before | CursorPlace::On(..) | CursorPlace::After => UNKNOWN_COUNT,
+        }
+    }
+
+    fn memory_size(&self) -> u64 {
+        match &self.place {
+            CursorPlace::Kept { rows, .. } => rows.memory_size(),
+            CursorPlace::Before | CursorPlace::On(..) | CursorPlace::After => 0,
+        }
+    }
+}
+
+/// The cursor of WHERE CURRENT OF.
+#[expect(clippy::wildcard_enum_match_arm, reason = "no other statement has WHERE CURRENT OF")]
+pub(crate) fn current_of(kind: &StatementKind) -> Option<&CursorName> {
+    match kind {
+        StatementKind::Update(update) => update.current_of.as_ref(),
+        StatementKind::Delete(delete) => delete.current_of.as_ref(),
+        _ => None,
+    }
+}
+
+/// Of a cursor that is static in this server alone.
+pub(crate) fn not_changeable() -> SqlError {
+    SqlError::unsupported("A change through a cursor over anything but one table")
+}
+
+/// `@@CURSOR_ROWS` of a dynamic cursor.
+const UNKNOWN_COUNT: i32 = -1;

@@ -66,6 +66,11 @@ impl Reply {
         std::mem::replace(&mut self.cursor, rows)
     }
 
+    /// The rows that are kept.
+    pub fn kept_rows(&self) -> Option<&CursorRows> {
+        self.cursor.as_ref()
+    }
+
     /// SET TEXTSIZE.
     pub fn set_text_size(&mut self, bytes: i32) {
         // 2147483647 is no limit, and so are -1 and related ones.

@@ -23,6 +23,8 @@ pub struct Table {
     pub object_id: i32,
     /// Its columns in order.
     pub columns: Vec<Column>,
+    /// The column that is SQLite's rowid.
+    pub row_id_column: Option<usize>,
     /// Primary key, unique constraints and unique indexes.
     pub keys: Vec<Key>,
     /// The enforced CHECK constraints.

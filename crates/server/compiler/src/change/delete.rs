@@ -59,7 +59,7 @@ impl Binding<'_> {
             let target = binder.bind_target(&delete.target, &delete.from, &[ChangeVerb::Delete])?;
             let filter = binder.scoped(target.bound.sources.clone(), |binder| match &delete.filter {
                 Some(filter) => binder.condition(Clause::Where, filter).map(Some),
-                None => Ok(None),
+                None => self.current_row(&target, delete.current_of.as_ref()),
             })?;
             self.delete_of(binder, target, filter, limit, &delete.output)
         })

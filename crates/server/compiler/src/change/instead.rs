@@ -46,6 +46,7 @@ impl View {
             keys: Vec::new(),
             checks: Vec::new(),
             foreign_keys: Vec::new(),
+            row_id_column: None,
             referenced_by: Vec::new(),
             fires: self.fires,
             references: Arc::from([]),

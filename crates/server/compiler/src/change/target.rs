@@ -3,12 +3,15 @@
 use std::sync::Arc;
 
 use selenite_tsql::ast;
+use selenite_types::{Comparison, DataType};
 
+use crate::bind::compared;
+use crate::binding::Binding;
 use crate::catalog::{ChangeVerb, Relation, Table, View};
 use crate::query::source::{Bound, join};
-use crate::query::tree::JoinKind;
+use crate::query::tree::{JoinKind, row_id};
 use crate::query::{QueryBinder, exposed};
-use crate::{SqlError, same_name, written_object};
+use crate::{Expr, ExprKind, Predicate, Slot, SqlError, same_name, written_object};
 
 /// The table that an UPDATE or DELETE changes, among the sources that it reads.
 pub(crate) struct Target {
@@ -43,6 +46,29 @@ impl Target {
             through: None,
             views: Vec::new(),
         }
+    }
+}
+
+impl Binding<'_> {
+    /// The condition of WHERE CURRENT OF: the row has the rowid in the slot behind those of the variables.
+    ///
+    /// Errors: 40510 for a change through a view.
+    pub(super) fn current_row(
+        &self,
+        target: &Target,
+        current_of: Option<&ast::CursorName>,
+    ) -> Result<Option<Predicate>, SqlError> {
+        if current_of.is_none() {
+            return Ok(None);
+        }
+        if target.through.is_some() || !target.views.is_empty() {
+            return Err(SqlError::unsupported(
+                "WHERE CURRENT OF in a change of a view or a query",
+            ));
+        }
+        let slot = Slot(u32::try_from(self.variables.slot_count()).unwrap_or(u32::MAX));
+        let value = Expr::new(ExprKind::Variable(slot), DataType::BigInt);
+        compared(Comparison::Equal, row_id(target.source), value).map(Some)
     }
 }
 

@@ -116,7 +116,7 @@ impl Binding<'_> {
             }
             let filter = match &update.filter {
                 Some(filter) => Some(binder.condition(Clause::Where, filter)?),
-                None => None,
+                None => self.current_row(&target, update.current_of.as_ref())?,
             };
             Ok((sets, filter))
         })?;

@@ -118,4 +118,59 @@ impl SqlError {
         let text = "You have reached the maximum number of cursors allowed.";
         Self::new(16960, Ends::Statement, text)
     }
+
+    /// 16925: a direction that a dynamic cursor has not.
+    #[must_use]
+    pub fn fetch_dynamic(direction: &str) -> Self {
+        let text = format!("The fetch type {direction} cannot be used with dynamic cursors.");
+        Self::new(16925, Ends::Statement, text)
+    }
+
+    /// 16929: a change of a row through a cursor that only reads.
+    #[must_use]
+    pub fn cursor_read_only() -> Self {
+        Self::new(16929, Ends::Statement, "The cursor is READ ONLY.")
+    }
+
+    /// 16931: a cursor that is on no row.
+    #[must_use]
+    pub fn no_current_row() -> Self {
+        Self::new(16931, Ends::Statement, "There are no rows in the current fetch buffer.")
+    }
+
+    /// 16932: a column that is not of FOR UPDATE.
+    #[must_use]
+    pub fn not_for_update() -> Self {
+        let text = "The cursor has a FOR UPDATE list and the requested column to be updated is not in this list.";
+        Self::new(16932, Ends::Statement, text)
+    }
+
+    /// 16933: a change of another table than the cursor's.
+    #[must_use]
+    pub fn not_of_cursor() -> Self {
+        let text =
+            "The cursor does not include the table being modified or the table is not updatable through the cursor.";
+        Self::new(16933, Ends::Statement, text)
+    }
+
+    /// 16934: a row that has changed since it was fetched.
+    #[must_use]
+    pub fn row_changed() -> Self {
+        let text = "Optimistic concurrency check failed. The row was modified outside of this cursor.";
+        Self::new(16934, Ends::Statement, text)
+    }
+
+    /// 16943: a table that is no longer what it was.
+    #[must_use]
+    pub fn cursor_schema_changed() -> Self {
+        let text =
+            "Could not complete cursor operation because the table schema changed after the cursor was declared.";
+        Self::new(16943, Ends::Statement, text)
+    }
+
+    /// 16947: a row that is no longer there.
+    #[must_use]
+    pub fn current_row_gone() -> Self {
+        Self::new(16947, Ends::Statement, "No rows were updated or deleted.")
+    }
 }

@@ -230,6 +230,7 @@ impl<'a> Compiler<'a> {
     /// Errors: 137 and 1087 for an undeclared variable in it; 10700 for a change of a table-valued parameter.
     fn host_statement(&mut self, statement: ast::Statement, role: Role) -> Result<(), SqlError> {
         self.check_read_only(&statement.kind)?;
+        self.check_current_of(&statement.kind)?;
         // The body of a procedure, function or trigger is compiled separately, with variables of its own.
         if !matches!(
             statement.kind,

@@ -16,6 +16,10 @@ pub struct CursorRule {
     pub sensitivity: CursorSensitivity,
     /// Whether it fetches in all directions.
     pub scrolls: bool,
+    /// Whether no row may be changed through it, whatever its kind.
+    pub is_read_only: bool,
+    /// The columns of FOR UPDATE, all if there are none; `None` without FOR UPDATE.
+    pub for_update: Option<Vec<String>>,
     /// Whether the client is told of a cursor of another kind than it asked for.
     pub warns: bool,
 }
@@ -34,7 +38,7 @@ pub enum CursorSensitivity {
 impl CursorRule {
     /// The rule of `DECLARE name standard CURSOR options FOR .. purpose`.
     ///
-    /// Errors: 1048 and 1049 for words that exclude each other, 16957, 40510 for SCROLL_LOCKS and FOR UPDATE.
+    /// Errors: 1048 and 1049 for words that exclude each other, 16957, 40510 for SCROLL_LOCKS.
     pub fn new(standard: &[String], definition: &CursorDefinition) -> Result<Self, SqlError> {
         let options = &definition.options;
         if !standard.is_empty() && !options.is_empty() {
@@ -45,7 +49,11 @@ impl CursorRule {
         if has("SCROLL_LOCKS") {
             return Err(SqlError::unsupported("SCROLL_LOCKS of a cursor"));
         }
-        let is_for_update = matches!(definition.purpose, CursorPurpose::Update(_));
+        let for_update = match &definition.purpose {
+            CursorPurpose::Update(columns) => Some(columns.iter().map(|column| column.text.clone()).collect()),
+            CursorPurpose::ReadOnly | CursorPurpose::Unspecified => None,
+        };
+        let is_for_update = for_update.is_some();
         let is_static = has("STATIC") || has("INSENSITIVE");
         let is_fast = has("FAST_FORWARD");
         if is_for_update && (has("READ_ONLY") || is_static) {
@@ -54,15 +62,12 @@ impl CursorRule {
         if is_for_update && is_fast {
             return Err(SqlError::cursor_options("FAST_FORWARD", "FOR UPDATE"));
         }
-        if is_for_update {
-            return Err(SqlError::unsupported("FOR UPDATE of a cursor"));
-        }
         if let Some(word) = standard.iter().find(|word| *word != "SCROLL" && *word != "INSENSITIVE") {
             return Err(SqlError::syntax_near(word));
         }
         let is_sensitive = has("KEYSET") || has("DYNAMIC");
         let sensitivity = match () {
-            () if is_static => CursorSensitivity::Static,
+            () if is_static || is_fast => CursorSensitivity::Static,
             // SCROLL alone is a cursor with a set of keys.
             () if has("KEYSET") || has("SCROLL") && !has("DYNAMIC") => CursorSensitivity::Keyset,
             () => CursorSensitivity::Dynamic,
@@ -74,6 +79,8 @@ impl CursorRule {
                 (false, false) => None,
             },
             sensitivity,
+            is_read_only: is_static || is_fast || has("READ_ONLY") || definition.purpose == CursorPurpose::ReadOnly,
+            for_update,
             scrolls: has("SCROLL") || !has("FORWARD_ONLY") && !is_fast && (has("STATIC") || is_sensitive),
             warns: has("TYPE_WARNING"),
         })

@@ -341,6 +341,12 @@ pub(crate) enum WindowFunction {
 /// The column number that stands for SQLite's rowid.
 pub(crate) const ROW_ID: u32 = u32::MAX;
 
+/// The rowid of a source.
+pub(crate) fn row_id(source: u32) -> Expr {
+    let column = ColumnRef { source, column: ROW_ID };
+    Expr::new(ExprKind::Column(column), DataType::BigInt).with_nullable(false)
+}
+
 impl Parts {
     /// Adds a source with these columns, and returns its number.
     pub fn add_source(&mut self, places: Vec<SqliteColumn>) -> u32 {

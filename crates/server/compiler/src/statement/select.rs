@@ -233,7 +233,7 @@ fn into_of(body: &ast::QueryBody) -> Option<&ast::ObjectName> {
     }
 }
 
-fn rows_statement(binder: QueryBinder<'_>, mut query: Query) -> Result<Rows, SqlError> {
+pub(super) fn rows_statement(binder: QueryBinder<'_>, mut query: Query) -> Result<Rows, SqlError> {
     if query.columns.len() > SELECT_COUNT_MAX {
         return Err(SqlError::too_many_columns());
     }

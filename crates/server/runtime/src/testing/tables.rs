@@ -97,6 +97,7 @@ impl Tables {
             keys: Vec::new(),
             checks: Vec::new(),
             foreign_keys: Vec::new(),
+            row_id_column: None,
             referenced_by: Vec::new(),
             fires: Fires::default(),
             references: Arc::default(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use selenite_compiler::{CursorFacts, CursorScope, NameKey, SqlError};
 use selenite_tsql::ast::{CursorName, NameOrVariable};
 
-use super::{Cursor, CursorId};
+use super::{Cursor, CursorId, OpenCursor};
 
 /// The cursors of a session.
 #[derive(Default)]
@@ -185,6 +185,15 @@ impl CursorNames {
         }
     }
 
+    /// ROLLBACK: all are closed but those that keep their rows.
+    pub fn close_sensitive(&mut self) {
+        for cursor in self.kept.values_mut() {
+            if cursor.kind.table().is_some() {
+                cursor.open = None;
+            }
+        }
+    }
+
     /// One holder less.
     fn release(&mut self, id: CursorId) {
         let Some(cursor) = self.kept.get_mut(&id) else { return };
@@ -235,7 +244,7 @@ impl CursorNames {
     /// Bytes of memory that open cursors take.
     pub fn memory_size(&self) -> u64 {
         let opened = self.kept.values().filter_map(|cursor| cursor.open.as_ref());
-        opened.map(|open| open.rows.memory_size()).sum()
+        opened.map(OpenCursor::memory_size).sum()
     }
 }
 

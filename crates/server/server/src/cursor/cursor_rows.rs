@@ -12,20 +12,32 @@ use crate::memory;
 pub(crate) struct CursorRows {
     /// Its columns.
     pub columns: Vec<Column>,
+    kept: KeptColumns,
     store: RowStore,
 }
 
+/// Which columns of a row are kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum KeptColumns {
+    /// All of them.
+    All,
+    /// Those behind so many.
+    Behind(usize),
+}
+
 impl CursorRows {
-    pub fn new(access: &Access) -> Self {
+    pub fn new(access: &Access, kept: KeptColumns) -> Self {
         Self {
             columns: Vec::new(),
+            kept,
             store: RowStore::new(access),
         }
     }
 
     /// Rows of these columns follow.
     pub fn begin(&mut self, columns: &[Column]) {
-        self.store.set_types(columns.iter().map(|column| column.data_type));
+        let kept = columns.iter().skip(self.kept.first());
+        self.store.set_types(kept.map(|column| column.data_type));
         self.columns = columns.to_vec();
     }
 
@@ -35,7 +47,7 @@ impl CursorRows {
     /// 701; that of the file.
     pub fn push(&mut self, row: &[Value]) -> Result<(), SqlError> {
         memory::reserve(0)?;
-        self.store.push(row)
+        self.store.push(row.get(self.kept.first()..).unwrap_or(row))
     }
 
     pub fn count(&self) -> u64 {
@@ -55,5 +67,14 @@ impl CursorRows {
 
     pub fn memory_size(&self) -> u64 {
         self.store.memory_size()
+    }
+}
+
+impl KeptColumns {
+    fn first(self) -> usize {
+        match self {
+            Self::All => 0,
+            Self::Behind(count) => count,
+        }
     }
 }

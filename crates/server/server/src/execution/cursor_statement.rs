@@ -3,15 +3,20 @@
 use std::sync::Arc;
 
 use selenite_compiler::program::{CursorRule, CursorSensitivity, Program, StatementId};
-use selenite_compiler::{Binder, Frame, NoQuery, SqlError};
+use selenite_compiler::statement::{CursorRead, NoTable};
+use selenite_compiler::{Binder, Ends, Frame, NoQuery, SqlError};
 use selenite_runtime::machine::{Affected, Failure, Message, TableStatement};
 use selenite_runtime::sqlite::LockTimeout;
+use selenite_tds::Column;
 use selenite_tsql::ast::{
     CursorDefinition, CursorName, CursorStatement, Declaration, Expr, FetchCursor, FetchDirection, VariableType,
 };
 use selenite_types::{Conversion, DataType, Value, convert};
 
-use crate::cursor::{Cursor, CursorRows, Holder, Movement, OpenCursor, moved};
+use crate::cursor::{
+    Cursor, CursorId, CursorKind, CursorPlace, CursorRows, Holder, KeptColumns, Movement, OpenCursor, not_changeable,
+};
+use crate::execution::cursor_fetch::{Fetched, gone_table, query_of};
 use crate::execution::session_executor::SessionExecutor;
 use crate::execution_context::ExecutionContext;
 use crate::names::session_environment::SessionEnvironment;
@@ -93,12 +98,18 @@ impl SessionExecutor<'_> {
         // `query-follows-its-cursor` of the compiler.
         let query = StatementId(statement.id.0.saturating_add(1));
         let selected = query_of(statement.program, query)?;
-        self.check_query(&selected, execution)?;
-        if rule.warns && rule.sensitivity != CursorSensitivity::Static {
+        let (kind, column_count) = self.kind_of(&rule, &selected, execution)?;
+        if rule.warns && rule.sensitivity != kind.sensitivity() {
             execution.reply.message(&OTHER_TYPE)?;
         }
         let database_id = self.transactions.current;
-        let cursor = Cursor::new(name, rule, (statement.program, query), slots, database_id);
+        let cursor = Cursor::new(
+            name,
+            (rule, kind, column_count),
+            (statement.program, query),
+            slots,
+            database_id,
+        );
         self.cursors.add(cursor, holder);
         Ok(Affected::Nothing)
     }
@@ -113,22 +124,59 @@ impl SessionExecutor<'_> {
         if cursor.database_id != current {
             return Err(SqlError::unsupported("OPEN of a cursor that was declared in another database").into());
         }
+        let open = match cursor.kind {
+            CursorKind::Static(_) => self.open_static(id, execution)?,
+            CursorKind::Keyset(_) => self.open_keyset(id, execution)?,
+            CursorKind::Dynamic(_, up) => self.open_dynamic(id, up, execution)?,
+        };
+        execution.state.session.cursor_rows = open.row_count();
+        self.cursors.cursor(id)?.open = Some(open);
+        Ok(Affected::Nothing)
+    }
+
+    /// Reads all rows.
+    fn open_static(&mut self, id: CursorId, execution: &mut ExecutionContext<'_>) -> Result<OpenCursor, Failure> {
+        let cursor = self.cursors.cursor(id)?;
         let (program, query, mut slots) = (Arc::clone(&cursor.program), cursor.query, cursor.slots.clone());
         let selected = query_of(&program, query)?;
         self.permit(&selected)?;
-        let rows = CursorRows::new(self.session.instance.access());
-        execution.reply.keep_rows(Some(rows));
+        let rows = CursorRows::new(self.session.instance.access(), KeptColumns::All);
+        let outer = execution.reply.keep_rows(Some(rows));
         let done = self.on_tables(&selected, &mut slots, execution);
-        let rows = execution.reply.keep_rows(None);
-        done.map_err(|failure| match failure {
-            // A table variable of a frame that has ended.
-            Failure::Error(error) if error.number() == 1087 => SqlError::cursor_tables_gone().into(),
-            failure @ (Failure::Error(_) | Failure::Stop(_)) => failure,
-        })?;
+        let rows = execution.reply.keep_rows(outer);
+        done.map_err(gone_table)?;
         let rows = rows.ok_or_else(|| SqlError::internal("a cursor without rows"))?;
-        execution.state.session.cursor_rows = i32::try_from(rows.count()).unwrap_or(i32::MAX);
-        self.cursors.cursor(id)?.open = Some(OpenCursor { rows, position: 0 });
-        Ok(Affected::Nothing)
+        let columns = rows.columns.clone();
+        Ok(opened(columns, kept(rows)))
+    }
+
+    /// Reads the keys of all rows.
+    fn open_keyset(&mut self, id: CursorId, execution: &mut ExecutionContext<'_>) -> Result<OpenCursor, Failure> {
+        let visible = self.cursors.cursor(id)?.column_count;
+        let read = (CursorRead::Keys, KeptColumns::Behind(visible));
+        let (rows, _) = self.run_read(id, read, Vec::new(), execution)?;
+        let columns = rows.columns.iter().take(visible).cloned().collect();
+        Ok(opened(columns, kept(rows)))
+    }
+
+    /// Reads no row.
+    fn open_dynamic(
+        &mut self,
+        id: CursorId,
+        up: CursorRead,
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<OpenCursor, Failure> {
+        let visible = self.cursors.cursor(id)?.column_count;
+        // From behind the last row.
+        let end = if up == CursorRead::Downwards {
+            i64::MIN
+        } else {
+            i64::MAX
+        };
+        let none = [end, 0, 1].map(Value::BigInt).to_vec();
+        let (rows, _) = self.run_read(id, (up, KeptColumns::All), none, execution)?;
+        let columns = rows.columns.iter().take(visible).cloned().collect();
+        Ok(opened(columns, CursorPlace::Before))
     }
 
     fn close_cursor(&mut self, name: &CursorName, execution: &mut ExecutionContext<'_>) -> Result<Affected, Failure> {
@@ -154,19 +202,22 @@ impl SessionExecutor<'_> {
         if !scrolls && movement != Movement::Next {
             return Err(SqlError::fetch_forward_only("fetch", movement.name()).into());
         }
-        if !fetch.into.is_empty() && fetch.into.len() != open.rows.columns.len() {
+        if !fetch.into.is_empty() && fetch.into.len() != open.columns.len() {
             return Err(SqlError::fetch_variable_count().into());
         }
-        let count = i64::try_from(open.rows.count()).unwrap_or(i64::MAX);
-        open.position = moved(open.position, count, movement);
-        let row = open.rows.row(open.position)?;
+        let columns = open.columns.clone();
+        let fetched = self.fetch_rows(id, (movement, 1), execution)?.into_iter().next();
+        let row = match &fetched {
+            Some(Fetched::Row(row)) => Some(row),
+            Some(Fetched::Missing) | None => None,
+        };
         if fetch.into.is_empty() {
-            execution.reply.columns(&open.rows.columns)?;
-            if let Some(row) = &row {
+            execution.reply.columns(&columns)?;
+            if let Some(row) = row {
                 execution.reply.row(row)?;
             }
-        } else if let Some(row) = &row {
-            let types = open.rows.columns.iter().map(|column| column.data_type);
+        } else if let Some(row) = row {
+            let types = columns.iter().map(|column| column.data_type);
             let typed = row.iter().zip(types);
             let format = execution.state.session.date_format;
             let mut assigned = Vec::with_capacity(row.len());
@@ -185,7 +236,11 @@ impl SessionExecutor<'_> {
                 }
             }
         }
-        execution.state.session.fetch_status = if row.is_some() { 0 } else { OUTSIDE };
+        execution.state.session.fetch_status = match &fetched {
+            Some(Fetched::Row(_)) => 0,
+            Some(Fetched::Missing) => MISSING,
+            None => OUTSIDE,
+        };
         Ok(Affected::Rows(u64::from(row.is_some())))
     }
 
@@ -230,28 +285,66 @@ impl SessionExecutor<'_> {
         Ok(0)
     }
 
-    /// Finds what is wrong with a cursor's query.
-    fn check_query(&mut self, query: &TableStatement<'_>, execution: &mut ExecutionContext<'_>) -> Result<(), Failure> {
+    /// Finds what is wrong with a cursor's query, and how its rows can be read.
+    fn kind_of(
+        &mut self,
+        rule: &CursorRule,
+        query: &TableStatement<'_>,
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<(CursorKind, usize), Failure> {
         self.permit(query)?;
         let timeout = LockTimeout::of(execution.state.lock_timeout());
         let of = self.refresh_within(timeout, execution)?;
-        match self.bind(query, of) {
-            Ok(()) => Ok(()),
+        let form = match self.bind(query, of).and_then(|()| self.cursor_form(query)) {
+            Ok(form) => form,
             // What is wrong in another database is told by OPEN.
-            Err(_) if self.scope.objects.catalog.take_other_database().is_some() => Ok(()),
-            Err(error) => Err(error.into()),
-        }
+            Err(_) if self.scope.objects.catalog.take_other_database().is_some() => {
+                return Ok((kind_without_table(rule, NoTable::Source)?, 0));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let kind = match (rule.sensitivity, form.table) {
+            (CursorSensitivity::Static, _) => CursorKind::Static(None),
+            (_, Err(why)) => kind_without_table(rule, why)?,
+            (CursorSensitivity::Dynamic, Ok(table)) if let Some(up) = form.walk => CursorKind::Dynamic(table, up),
+            (_, Ok(table)) if !form.key.is_empty() => CursorKind::Keyset(table),
+            (_, Ok(_)) => kind_without_table(rule, NoTable::Computed)?,
+        };
+        Ok((kind, form.column_count))
     }
 }
 
-fn query_of(program: &Arc<Program>, id: StatementId) -> Result<TableStatement<'_>, SqlError> {
-    let statement = program.statement(id);
-    let statement = statement.ok_or_else(|| SqlError::internal("a cursor without a query"))?;
-    Ok(TableStatement { program, id, statement })
+/// A cursor that keeps its rows because they are not those of a table.
+///
+/// Errors: 16957 and 40510 for FOR UPDATE.
+fn kind_without_table(rule: &CursorRule, why: NoTable) -> Result<CursorKind, SqlError> {
+    match (rule.for_update.is_some(), why) {
+        (true, NoTable::Computed) => Err(SqlError::for_update_of_read_only().with_ends(Ends::Statement)),
+        (true, NoTable::Source) => Err(not_changeable()),
+        (false, _) => Ok(CursorKind::Static(Some(why))),
+    }
+}
+
+/// Before rows that are kept.
+fn kept(rows: CursorRows) -> CursorPlace {
+    CursorPlace::Kept {
+        rows: Box::new(rows),
+        position: 0,
+    }
+}
+
+fn opened(columns: Vec<Column>, place: CursorPlace) -> OpenCursor {
+    OpenCursor {
+        columns,
+        place,
+        buffer: Vec::new(),
+    }
 }
 
 /// `@@FETCH_STATUS` before the first row, and behind the last.
 const OUTSIDE: i32 = -1;
+/// `@@FETCH_STATUS` on a row that is no longer there.
+const MISSING: i32 = -2;
 
 /// TYPE_WARNING.
 const OTHER_TYPE: Message<'static> = Message {

@@ -24,13 +24,14 @@ use crate::catalog::effective_permissions::Permissions;
 use crate::catalog::permission::{check_bulk, no_access};
 use crate::catalog::schema::is_temporary;
 use crate::catalog::table_variables::{TableVariable, declared};
-use crate::cursor::CursorNames;
+use crate::cursor::{CursorNames, current_of};
 use crate::database::database_registry::DatabaseRegistry;
 use crate::database::frames::{Frame, Frames, IdentityInsert};
 use crate::database::temporary_tables;
 use crate::database::transaction::Writes;
 use crate::database::transactions::Transactions;
 use crate::database_error::{unknown_database, unsupported_statement};
+use crate::execution::cursor_work::CursorWork;
 use crate::execution::definition::{DefinitionContext, is_of_temporary};
 use crate::execution::fired_change::Firing;
 use crate::execution::name_scope::{NameScope, PlanVersion};
@@ -50,6 +51,7 @@ pub(crate) struct SessionExecutor<'a> {
     pub(crate) plans: PlanCache,
     pub(crate) frames: Frames,
     pub(crate) cursors: CursorNames,
+    pub(crate) cursor_work: CursorWork,
     /// What the session's login may do in the database in use; statements were bound for it.
     pub(crate) permissions: Permissions,
     pub(crate) identity_insert: Option<IdentityInsert>,
@@ -97,6 +99,7 @@ impl<'a> SessionExecutor<'a> {
             session,
             frames: Frames::default(),
             cursors: CursorNames::default(),
+            cursor_work: CursorWork::default(),
             permissions: Permissions::administrator(),
             identity_insert: None,
             describes: false,
@@ -280,6 +283,7 @@ impl<'a> SessionExecutor<'a> {
         };
         if permissions != self.permissions {
             self.plans.statements.clear();
+            self.cursor_work.forget_plans();
             self.scope.default_schema = Arc::clone(&permissions.default_schema);
             self.permissions = permissions;
         }
@@ -320,7 +324,10 @@ impl<'a> SessionExecutor<'a> {
             | StatementKind::Delete(_)
             | StatementKind::Merge(_)
             | StatementKind::Truncate(_) => {
-                let done = self.on_tables(statement, slots, execution);
+                let done = match current_of(&statement.statement.kind) {
+                    Some(cursor) => self.change_current(cursor, (statement, slots), execution),
+                    None => self.on_tables(statement, slots, execution),
+                };
                 if let Err(Failure::Error(_)) = done {
                     // Binding that was stopped is no error of the statement's.
                     execution.reply.poll()?;
@@ -386,7 +393,7 @@ impl<'a> SessionExecutor<'a> {
 impl SessionExecutor<'_> {
     /// Bytes of memory that are kept from one request to the next, besides SQLite's.
     pub fn kept_memory(&self) -> u64 {
-        self.plans.size().saturating_add(self.cursors.memory_size())
+        self.plans.size() + self.cursors.memory_size() + self.cursor_work.size()
     }
 
     /// What names meant when a statement on tables ran last, or [`SessionExecutor::refresh`].

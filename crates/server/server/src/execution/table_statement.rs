@@ -15,13 +15,13 @@ use selenite_compiler::SqlError;
 use selenite_compiler::catalog::Table;
 use selenite_compiler::definition::SCHEMA;
 use selenite_compiler::program::{Body, Program};
-use selenite_compiler::statement::{Binding, ResultColumn, Statement};
+use selenite_compiler::statement::{Binding, CursorForm, ResultColumn, Statement};
 use selenite_runtime::change::GivenRow;
 use selenite_runtime::machine::{Affected, Failure, Message, TableStatement};
 use selenite_runtime::sqlite::{Executor, LateSnapshot, LockTimeout, TakenValues};
 use selenite_runtime::statement::Run;
 use selenite_tds::Column;
-use selenite_tsql::ast::ObjectName;
+use selenite_tsql::ast::{ObjectName, StatementKind};
 use selenite_types::{Decimal, Value};
 
 use crate::bulk_load::BulkFeed;
@@ -51,6 +51,9 @@ impl SessionExecutor<'_> {
     ) -> Result<Affected, Failure> {
         match self.run_in_current(None, statement, slots, execution)? {
             StatementOutcome::Done(affected) => Ok(affected),
+            _ if self.cursor_work.is_any() => {
+                Err(SqlError::unsupported("A cursor's row in a statement on another database").into())
+            }
             StatementOutcome::OtherDatabase(id) => self.on_tables_of(id, statement, slots, execution),
             StatementOutcome::SeveralDatabases => self.run_across_databases(statement, slots, execution),
         }
@@ -147,7 +150,11 @@ impl SessionExecutor<'_> {
             self.is_firing = is_firing;
             return Ok(None);
         }
-        let done = self.run(bound, slots, execution);
+        let done = match self.check_current(bound) {
+            Ok(()) => self.run(bound, slots, execution),
+            Err(error) => Err(error.into()),
+        };
+        let done = self.note_versions(done, execution);
         let done = match done {
             Ok(Affected::Rows(count)) if !triggers.is_empty() => {
                 self.keep_firing((bound, triggers), scope);
@@ -278,7 +285,7 @@ impl SessionExecutor<'_> {
         row_count_max: u64,
     ) -> Result<Arc<Statement>, SqlError> {
         let is_limited = row_count_max > 0;
-        if !is_limited && let Some((bound, calls_functions)) = self.plans.statements.find(statement, of) {
+        if !is_limited && let Some((bound, calls_functions)) = self.known_plan(statement, of) {
             self.calls_functions = calls_functions;
             return Ok(bound);
         }
@@ -298,7 +305,10 @@ impl SessionExecutor<'_> {
         };
         let tree = limited.as_ref().unwrap_or(statement.statement);
         let before = thread_memory::used();
-        let bound = binding.statement(tree);
+        let bound = match &self.cursor_work.reading {
+            Some(reading) => reading.bind(&binding, tree),
+            None => binding.statement(tree),
+        };
         self.calls_functions = asked.calls_functions();
         let (seen, chain) = asked.seen();
         self.scope.objects.catalog.default_schema = Arc::clone(&self.scope.default_schema);
@@ -309,10 +319,43 @@ impl SessionExecutor<'_> {
         let is_chained = |schema: &str| chain.has((who.1, schema), names);
         check_rows(&bound, &statement.statement.kind, (&seen, &is_chained), who)?;
         if !is_limited {
-            let plan = (bound.clone(), self.calls_functions);
-            self.plans.statements.keep(statement, of, plan, size);
+            self.keep_plan(statement, of, &bound, size);
         }
         Ok(bound)
+    }
+
+    fn known_plan(&mut self, statement: &TableStatement<'_>, of: PlanVersion) -> Option<(Arc<Statement>, bool)> {
+        match self.cursor_work.reading {
+            Some(_) => self.cursor_work.find(of),
+            None => self.plans.statements.find(statement, of),
+        }
+    }
+
+    fn keep_plan(&mut self, statement: &TableStatement<'_>, of: PlanVersion, bound: &Arc<Statement>, size: u64) {
+        let plan = (Arc::clone(bound), self.calls_functions);
+        match self.cursor_work.reading {
+            Some(_) => self.cursor_work.keep(of, plan, size),
+            None => self.plans.statements.keep(statement, of, plan, size),
+        }
+    }
+
+    /// Finds out how the rows of a cursor's query can be read.
+    pub(crate) fn cursor_form(&mut self, statement: &TableStatement<'_>) -> Result<CursorForm, SqlError> {
+        let StatementKind::Select(select) = &statement.statement.kind else {
+            return Err(SqlError::internal("a cursor without a query"));
+        };
+        if let Some(schema) = self.schema_of_procedure(statement) {
+            self.scope.objects.catalog.default_schema = schema;
+        }
+        let asked = Asked::of(&self.scope.objects.catalog, self.owner_of_program(statement.program));
+        let binding = Binding {
+            catalog: &asked,
+            variables: statement.program.variables(),
+        };
+        let form = binding.cursor_form(select);
+        drop(asked);
+        self.scope.objects.catalog.default_schema = Arc::clone(&self.scope.default_schema);
+        form
     }
 
     /// The schema of the procedure that a statement is of: names without a schema are looked up there, whatever the

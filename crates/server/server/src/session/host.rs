@@ -165,14 +165,20 @@ impl<'a> SessionHost<'a> {
         }
     }
 
-    /// CURSOR_CLOSE_ON_COMMIT: the end of the client's transaction closes cursors. Static ones stay open otherwise.
+    /// The end of the client's transaction closes cursors: all with CURSOR_CLOSE_ON_COMMIT, otherwise ROLLBACK those
+    /// that are not static.
     fn close_cursors(&mut self, step: TransactionStep<'_>) {
-        let ends = matches!(step, TransactionStep::Commit { .. } | TransactionStep::Rollback);
-        let closes = self.state.session.options & CURSOR_CLOSE_ON_COMMIT != 0;
-        if ends && closes && !self.suppresses_env_change && !self.executor.cursors.is_empty() {
-            self.executor.cursors.close_all();
-            self.show_cursors();
+        let is_rollback = matches!(step, TransactionStep::Rollback);
+        let ends = is_rollback || matches!(step, TransactionStep::Commit { .. });
+        if !ends || self.suppresses_env_change || self.executor.cursors.is_empty() {
+            return;
         }
+        if self.state.session.options & CURSOR_CLOSE_ON_COMMIT != 0 {
+            self.executor.cursors.close_all();
+        } else if is_rollback {
+            self.executor.cursors.close_sensitive();
+        }
+        self.show_cursors();
     }
 
     /// How long until so many milliseconds after midnight.

@@ -1,8 +1,8 @@
 //! INSERT, UPDATE, DELETE.
 
 use super::{
-    AssignmentOperator, ColumnName, CommonTable, Condition, Execute, Expr, ExprKind, Literal, Name, ObjectName,
-    Position, Query, SelectItem, Setting, SettingValue, TableSource, Top, TypeName,
+    AssignmentOperator, ColumnName, CommonTable, Condition, CursorName, Execute, Expr, ExprKind, Literal, Name,
+    ObjectName, Position, Query, SelectItem, Setting, SettingValue, TableSource, Top, TypeName,
 };
 
 /// INSERT.
@@ -105,6 +105,8 @@ pub struct Update {
     pub from: Vec<TableSource>,
     /// `WHERE`.
     pub filter: Option<Condition>,
+    /// `WHERE CURRENT OF`, instead of a condition.
+    pub current_of: Option<CursorName>,
     /// `OPTION (..)`; empty if absent.
     pub options: Vec<Setting>,
 }
@@ -126,6 +128,8 @@ pub struct Delete {
     pub from: Vec<TableSource>,
     /// `WHERE`.
     pub filter: Option<Condition>,
+    /// `WHERE CURRENT OF`, instead of a condition.
+    pub current_of: Option<CursorName>,
     /// `OPTION (..)`; empty if absent.
     pub options: Vec<Setting>,
 }

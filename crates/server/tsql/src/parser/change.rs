@@ -3,8 +3,8 @@
 use super::{Parse, Parser};
 use crate::{
     ast::{
-        Assignment, AssignmentTarget, ChangeTarget, CommonTable, Condition, Delete, Insert, InsertSource, Name, Output,
-        OutputInto, StatementKind, Top, Update, ValueOrDefault,
+        Assignment, AssignmentTarget, ChangeTarget, CommonTable, Condition, CursorName, Delete, Insert, InsertSource,
+        Name, Output, OutputInto, StatementKind, Top, Update, ValueOrDefault,
     },
     error::SyntaxFault,
     keyword::Keyword,
@@ -146,7 +146,7 @@ impl Parser<'_> {
             true => self.list(Self::source)?,
             false => Vec::new(),
         };
-        let filter = self.change_filter()?;
+        let (filter, current_of) = self.change_filter()?;
         let options = self.query_options()?;
         Ok(StatementKind::Update(Box::new(Update {
             with,
@@ -157,6 +157,7 @@ impl Parser<'_> {
             output,
             from,
             filter,
+            current_of,
             options,
         })))
     }
@@ -210,17 +211,15 @@ impl Parser<'_> {
         false
     }
 
-    /// WHERE of UPDATE or DELETE; CURRENT OF is refused.
-    fn change_filter(&mut self) -> Parse<Option<Condition>> {
+    /// WHERE of UPDATE or DELETE: a condition, or CURRENT OF a cursor.
+    fn change_filter(&mut self) -> Parse<(Option<Condition>, Option<CursorName>)> {
         if !self.is_keyword(Keyword::Where) || !self.is_at(1, TokenKind::Keyword(Keyword::Current)) {
-            return self.optional_where();
+            return Ok((self.optional_where()?, None));
         }
-        let start = self.advance().position;
+        self.advance();
         self.advance();
         self.expect_keyword(Keyword::Of)?;
-        self.cursor_name()?;
-        self.refuse("WHERE CURRENT OF", self.since(start));
-        Ok(None)
+        Ok((None, Some(self.cursor_name()?)))
     }
 
     pub(super) fn delete(&mut self, with: Vec<CommonTable>) -> Parse<StatementKind> {
@@ -234,7 +233,7 @@ impl Parser<'_> {
             true => self.list(Self::source)?,
             false => Vec::new(),
         };
-        let filter = self.change_filter()?;
+        let (filter, current_of) = self.change_filter()?;
         let options = self.query_options()?;
         Ok(StatementKind::Delete(Box::new(Delete {
             with,
@@ -244,6 +243,7 @@ impl Parser<'_> {
             output,
             from,
             filter,
+            current_of,
             options,
         })))
     }

@@ -76,6 +76,7 @@ impl fmt::Display for Update {
         self.output.iter().try_for_each(|output| write!(f, " {output}"))?;
         write!(f, "{}", OptionalList("FROM ", &self.from, ""))?;
         write!(f, "{}", Optional("WHERE ", self.filter.as_ref(), ""))?;
+        write!(f, "{}", Optional("WHERE CURRENT OF ", self.current_of.as_ref(), ""))?;
         write!(f, "{}", OptionalList("OPTION (", &self.options, ")"))
     }
 }
@@ -88,6 +89,7 @@ impl fmt::Display for Delete {
         self.output.iter().try_for_each(|output| write!(f, " {output}"))?;
         write!(f, "{}", OptionalList("FROM ", &self.from, ""))?;
         write!(f, "{}", Optional("WHERE ", self.filter.as_ref(), ""))?;
+        write!(f, "{}", Optional("WHERE CURRENT OF ", self.current_of.as_ref(), ""))?;
         write!(f, "{}", OptionalList("OPTION (", &self.options, ")"))
     }
 }

@@ -35,6 +35,9 @@ fn cursors_are_declared_fetched_and_closed() {
         "FETCH RELATIVE @n FROM @c INTO @a",
         "CLOSE @c",
         "DEALLOCATE GLOBAL c",
+        "UPDATE t SET a = 1 FROM t AS x WHERE CURRENT OF c OPTION (RECOMPILE)",
+        "DELETE FROM t WHERE CURRENT OF GLOBAL c",
+        "DELETE t WHERE CURRENT OF @c",
     ]);
 }
 

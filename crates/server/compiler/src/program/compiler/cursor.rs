@@ -88,6 +88,25 @@ impl Compiler<'_> {
         self.cursors.contains(&NameKey::new(name))
     }
 
+    /// Checks the cursor of WHERE CURRENT OF.
+    ///
+    /// Errors: 137 and 16948 for a variable that is no cursor's, 40510 in a function.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "no other statement has WHERE CURRENT OF")]
+    pub(super) fn check_current_of(&self, kind: &StatementKind) -> Result<(), SqlError> {
+        let cursor = match kind {
+            StatementKind::Update(update) => &update.current_of,
+            StatementKind::Delete(delete) => &delete.current_of,
+            _ => return Ok(()),
+        };
+        match cursor {
+            Some(_) if matches!(self.returns, Returns::Value(_) | Returns::Rows) => {
+                Err(SqlError::unsupported("A cursor in a function"))
+            }
+            Some(cursor) => self.check_cursor_name(&cursor.name),
+            None => Ok(()),
+        }
+    }
+
     fn check_cursor_name(&self, name: &NameOrVariable) -> Result<(), SqlError> {
         match name {
             NameOrVariable::Name(_) => Ok(()),

@@ -35,7 +35,7 @@ fn a_word_of_sensitivity_makes_it_scroll() {
         ("|DYNAMIC", CursorSensitivity::Dynamic, true),
         ("|SCROLL", CursorSensitivity::Keyset, true),
         ("|SCROLL DYNAMIC", CursorSensitivity::Dynamic, true),
-        ("|LOCAL FAST_FORWARD", CursorSensitivity::Dynamic, false),
+        ("|LOCAL FAST_FORWARD", CursorSensitivity::Static, false),
         ("|FORWARD_ONLY READ_ONLY", CursorSensitivity::Dynamic, false),
         ("|KEYSET;FOR READ ONLY", CursorSensitivity::Keyset, true),
         ("INSENSITIVE|", CursorSensitivity::Static, false),
@@ -62,9 +62,27 @@ fn words_that_exclude_each_other_are_refused() {
         ("|READ_ONLY;FOR UPDATE OF a", 16957),
         ("INSENSITIVE|;FOR UPDATE", 16957),
         ("|SCROLL_LOCKS", 40510),
-        ("|;FOR UPDATE", 40510),
         ("KEYSET|", 102),
     ] {
         assert_eq!(rule(words).unwrap_err().number(), number, "{words}");
     }
+}
+
+#[test]
+fn a_cursor_changes_rows_unless_it_says_otherwise() {
+    for (words, is_read_only) in [
+        ("|", false),
+        ("|KEYSET OPTIMISTIC", false),
+        ("|STATIC", true),
+        ("|FAST_FORWARD", true),
+        ("INSENSITIVE|", true),
+        ("|DYNAMIC READ_ONLY", true),
+        ("|;FOR READ ONLY", true),
+    ] {
+        assert_eq!(rule(words).unwrap().is_read_only, is_read_only, "{words}");
+    }
+    let columns = |words| rule(words).unwrap().for_update;
+    assert_eq!(columns("|"), None);
+    assert_eq!(columns("|;FOR UPDATE"), Some(Vec::new()));
+    assert_eq!(columns("|;FOR UPDATE OF a"), Some(vec!["a".to_owned()]));
 }

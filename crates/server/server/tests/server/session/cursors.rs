@@ -31,7 +31,7 @@ fn wholes(answer: &Answer) -> Vec<i32> {
 }
 
 #[track_caller]
-fn selects(client: &mut Client, sql: &str, expected: &[i32]) {
+pub fn selects(client: &mut Client, sql: &str, expected: &[i32]) {
     let answer = succeed(client, sql);
     assert_eq!(wholes(&answer), expected, "{sql}");
 }
@@ -126,7 +126,11 @@ fn states_and_names_are_checked() {
         (1048, "DECLARE c CURSOR LOCAL GLOBAL FOR SELECT id FROM t"),
         (1049, "DECLARE c SCROLL CURSOR LOCAL FOR SELECT id FROM t"),
         (16957, "DECLARE c CURSOR STATIC FOR SELECT id FROM t FOR UPDATE"),
-        (40510, "DECLARE c CURSOR FOR SELECT id FROM t FOR UPDATE OF name"),
+        (16957, "DECLARE c CURSOR FOR SELECT DISTINCT id FROM t FOR UPDATE"),
+        (
+            40510,
+            "DECLARE c CURSOR FOR SELECT a.id FROM t AS a, t AS b FOR UPDATE OF id",
+        ),
         (40510, "DECLARE c CURSOR SCROLL_LOCKS FOR SELECT id FROM t"),
         (13602, "DECLARE c CURSOR FOR SELECT id FROM t FOR JSON PATH"),
         (6819, "DECLARE c CURSOR FOR SELECT id FROM t FOR XML PATH"),
@@ -212,7 +216,7 @@ fn rows_and_variables_are_those_of_open_and_declare() {
     let mut client = client(&fixture);
     selects(
         &mut client,
-        "DECLARE @least int = 4; DECLARE c CURSOR FOR SELECT id FROM t WHERE id >= @least ORDER BY id; SET @least = 1;
+        "DECLARE @least int = 4; DECLARE c CURSOR STATIC FOR SELECT id FROM t WHERE id >= @least ORDER BY id; SET @least = 1;
          OPEN c; DELETE t WHERE id = 5; FETCH c; FETCH c; CLOSE c; OPEN c; FETCH c; FETCH c; SELECT @@FETCH_STATUS",
         &[4, 5, 4, -1],
     );
@@ -273,7 +277,10 @@ fn many_rows_are_kept_in_a_file_and_no_transaction_stays_open() {
         &[20000, 12345, 20000, 1],
     );
     // Another session may change what the cursor has read.
-    succeed(&mut client, "DECLARE d CURSOR FOR SELECT id FROM t ORDER BY id; OPEN d");
+    succeed(
+        &mut client,
+        "DECLARE d CURSOR STATIC FOR SELECT id FROM t ORDER BY id; OPEN d",
+    );
     let mut other = fixture.client();
     succeed(&mut other, "USE d; UPDATE t SET id = id + 10; DROP TABLE t");
     selects(&mut client, "FETCH d; SELECT @@TRANCOUNT", &[1, 0]);
@@ -324,10 +331,24 @@ fn the_file_of_a_cursor_goes_with_its_session() {
 fn a_cursor_of_another_type_than_asked_for_is_told_of() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
-    let answer = succeed(&mut client, "DECLARE c CURSOR KEYSET TYPE_WARNING FOR SELECT id FROM t");
+    let answer = succeed(
+        &mut client,
+        "DECLARE c CURSOR KEYSET TYPE_WARNING FOR SELECT DISTINCT id FROM t",
+    );
     assert_eq!(answer.infos(), ["The created cursor is not of the requested type."]);
-    let answer = succeed(&mut client, "DECLARE e CURSOR STATIC TYPE_WARNING FOR SELECT id FROM t");
-    assert!(answer.infos().is_empty());
+    for kind in ["STATIC", "KEYSET", "DYNAMIC"] {
+        let answer = succeed(
+            &mut client,
+            &format!("DECLARE {kind} CURSOR {kind} TYPE_WARNING FOR SELECT id FROM t"),
+        );
+        assert!(answer.infos().is_empty(), "{kind}");
+    }
+    // The order is not that of the table, so that it has keys to keep.
+    let answer = succeed(
+        &mut client,
+        "DECLARE e CURSOR DYNAMIC TYPE_WARNING FOR SELECT id FROM t ORDER BY name",
+    );
+    assert_eq!(answer.infos().len(), 1);
 }
 
 #[test]
