@@ -3,7 +3,7 @@
 //! - same-sources: both readings come from the same sources. Reading them is outside of the
 //!   measurement as far as possible: the clocks are read last before the work and first after it.
 //! - own-reads-subtracted: /proc/self/io counts the reading of itself. The cost of one reading is
-//!   measured with each block, and subtracted.
+//!   measured with each block, by the counters of this thread alone, and subtracted.
 //! - peak-is-reset: the peak of memory is reset before the work, or not reported: an earlier peak
 //!   does not belong to the work.
 
@@ -11,6 +11,8 @@ mod instructions;
 mod peak;
 pub mod process;
 
+use std::fs::File;
+use std::io::Read;
 use std::time::Duration;
 
 use nix::sys::resource::{Usage, UsageWho, getrusage};
@@ -45,11 +47,11 @@ impl Meter {
     /// Errors of the operating system.
     pub fn start(pages: Option<PageCounts>) -> Result<Self, WorkerError> {
         let peak = Peak::set_back();
-        let first = Io::read()?;
-        let io = Io::read()?;
+        let before = Io::read(OF_THREAD)?;
+        let own = Io::read(OF_THREAD)?.since(&before);
         Ok(Self {
-            own: io.since(&first),
-            io,
+            own,
+            io: Io::read(OF_PROCESS)?,
             usage: usage()?,
             pages,
             peak,
@@ -68,7 +70,7 @@ impl Meter {
         let cpu_ns = now_ns(ClockId::ProcessCPUTime);
         let instructions = self.instructions.and_then(Instructions::stop);
         let usage = usage()?;
-        let io = Io::read()?.since(&self.io).since(&self.own);
+        let io = Io::read(OF_PROCESS)?.since(&self.io).since(&self.own);
         let sample = Sample {
             began_ns: self.began_ns,
             elapsed_ns: ended_ns.saturating_sub(self.began_ns),
@@ -226,8 +228,11 @@ struct Io {
 }
 
 impl Io {
-    fn read() -> Result<Self, WorkerError> {
-        let text = std::fs::read_to_string(IO_PATH).map_err(WorkerError::io("read", IO_PATH))?;
+    /// In as many calls for each file: a buffer that grows would take more of them for longer numbers.
+    fn read(path: &str) -> Result<Self, WorkerError> {
+        let mut text = String::with_capacity(IO_SIZE_MAX);
+        let read = File::open(path).and_then(|mut file| file.read_to_string(&mut text));
+        read.map_err(WorkerError::io("read", path))?;
         Ok(Self::parse(&text))
     }
 
@@ -263,12 +268,16 @@ impl Io {
     }
 }
 
-const IO_PATH: &str = "/proc/self/io";
+const OF_PROCESS: &str = "/proc/self/io";
+const OF_THREAD: &str = "/proc/thread-self/io";
+/// Seven lines of a name and a number of up to 20 digits.
+const IO_SIZE_MAX: usize = 512;
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::io::Write;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     #[test]
     fn what_was_written_and_computed_is_counted() {
@@ -287,6 +296,23 @@ mod tests {
         assert!(sample.elapsed_ns > 0 && sample.began_ns > 0);
         assert!(sample.peak_bytes.is_none_or(|bytes| bytes > 100_000), "{sample:?}");
         assert_eq!((sample.pages_read, sample.pages_written), (1, 2));
+    }
+
+    #[test]
+    fn what_another_thread_reads_is_not_the_cost_of_a_reading() {
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut zeros = File::open("/dev/zero").unwrap();
+                while !is_over.load(Ordering::Relaxed) {
+                    zeros.read_exact(&mut [0; 65536]).unwrap();
+                }
+            });
+            let own = (0..1000).map(|_| Meter::start(None).unwrap().own);
+            let most = own.map(|own| own.read_chars).max().unwrap();
+            is_over.store(true, Ordering::Relaxed);
+            assert!((50..512).contains(&most), "{most}");
+        });
     }
 
     #[test]
