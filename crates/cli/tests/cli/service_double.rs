@@ -69,11 +69,19 @@ impl Server {
 
     /// The same over TLS, and its certificate.
     pub fn start_tls(respond: Respond) -> (Self, String) {
-        let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
-        let key = rustls::pki_types::PrivatePkcs8KeyDer::from(made.signing_key.serialize_der());
+        Self::start_tls_in(respond, [1975, 4096])
+    }
+
+    /// The same with a certificate that is valid from the beginning of a year to that of another.
+    pub fn start_tls_in(respond: Respond, years: [i32; 2]) -> (Self, String) {
+        let mut wanted = rcgen::CertificateParams::new(["127.0.0.1".to_owned()]).unwrap();
+        [wanted.not_before, wanted.not_after] = years.map(|year| rcgen::date_time_ymd(year, 1, 1));
+        let key = rcgen::KeyPair::generate().unwrap();
+        let made = wanted.self_signed(&key).unwrap();
+        let key = rustls::pki_types::PrivatePkcs8KeyDer::from(key.serialize_der());
         let config = rustls::ServerConfig::builder()
             .with_no_client_auth()
-            .with_single_cert(vec![made.cert.der().clone()], key.into())
+            .with_single_cert(vec![made.der().clone()], key.into())
             .unwrap();
         let (listener, config, state) = (listen(), Arc::new(config), state(respond, ""));
         let address = format!("https://{}", listener.local_addr().unwrap());
@@ -86,7 +94,7 @@ impl Server {
                 std::thread::spawn(move || while serve(&mut stream, &state) {});
             }
         });
-        (Self { address, state }, made.cert.pem())
+        (Self { address, state }, made.pem())
     }
 
     pub fn set(&self, faults: &[Fault]) {

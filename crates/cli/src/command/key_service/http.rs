@@ -5,10 +5,12 @@
 //! - within-the-limit: everything is over before the key provider of the application gives up.
 //! - repeated-while-temporary: what the service refuses for a moment is asked again, with pauses that double.
 
+use std::error::Error;
 use std::time::{Duration, Instant};
 
 use reqwest::header::HeaderMap;
 use reqwest::{Certificate, Client, Url};
+use rustls::{CertificateError, Error as TlsError};
 use serde_json::Value;
 use zeroize::Zeroizing;
 
@@ -91,12 +93,8 @@ impl Caller {
             .body(body.to_owned());
         let sent = request.timeout(left.min(ATTEMPT_LIMIT)).send().await;
         let mut answer = sent.map_err(|error| {
-            let what = match (error.is_timeout(), error.is_connect()) {
-                (true, _) => "does not answer in time",
-                (_, true) => "can't be reached, or its certificate is not trusted",
-                _ => "ended the connection",
-            };
-            unavailable(format!("the service {what}"), "check its address, and that it runs")
+            let (what, hint) = reason(&error);
+            unavailable(format!("the service{what}"), hint)
         })?;
         let mut bytes = Zeroizing::new(Vec::with_capacity(ANSWER_SIZE_MAX));
         loop {
@@ -117,6 +115,50 @@ impl Caller {
             body: bytes,
         })
     }
+}
+
+/// Why a service can't be asked, and what to do.
+fn reason(error: &reqwest::Error) -> (&'static str, &'static str) {
+    let is_it = "check its address, and that it runs";
+    if error.is_timeout() {
+        return (" does not answer in time", is_it);
+    }
+    if !error.is_connect() {
+        return (" ended the connection", is_it);
+    }
+    match tls_error(error) {
+        Some(TlsError::InvalidCertificate(CertificateError::Expired | CertificateError::ExpiredContext { .. })) => (
+            "'s certificate has expired",
+            "renew it, or set the clock of this machine",
+        ),
+        Some(TlsError::InvalidCertificate(
+            CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. },
+        )) => (
+            "'s certificate is not valid yet",
+            "set the clock of this machine, or of the one that made the certificate",
+        ),
+        Some(TlsError::InvalidCertificate(_)) => (
+            "'s certificate is not trusted",
+            "check its address, and the certificates that this machine trusts",
+        ),
+        Some(_) => (" and this machine do not agree on TLS", "check its address"),
+        None => (" can't be reached, or ended the connection", is_it),
+    }
+}
+
+/// The error of TLS that is the cause of another.
+fn tls_error(error: &reqwest::Error) -> Option<&TlsError> {
+    let mut next: Option<&(dyn Error + 'static)> = error.source();
+    while let Some(cause) = next {
+        let inner = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        let inner: Option<&(dyn Error + 'static)> = inner.map(|inner| inner as _);
+        let found = inner.unwrap_or(cause).downcast_ref();
+        if found.is_some() {
+            return found;
+        }
+        next = inner.or_else(|| cause.source());
+    }
+    None
 }
 
 /// Runs one key's requests.
