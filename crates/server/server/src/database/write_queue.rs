@@ -161,15 +161,16 @@ impl Waits {
     /// (`wait-cycle-is-refused`).
     fn begin(&self, (session, number): (u16, u64), write_queue: &Arc<WriteQueue>) -> bool {
         let mut waits = self.lock();
-        if write_queue.first().is_some_and(|(first, _)| first == number) {
-            // The session before it has left meanwhile: it does not wait at all.
+        // Once: the session before it may leave at any time.
+        let first = write_queue.first();
+        if first.is_some_and(|(first, _)| first == number) {
+            // It does not wait at all.
             return true;
         }
-        let wait = WaitsFor::First(write_queue.clone());
-        if leads_to(&waits, wait.sessions(), session) {
+        if leads_to(&waits, first.map(|(_, first)| first).into_iter().collect(), session) {
             return false;
         }
-        waits.insert(session, wait);
+        waits.insert(session, WaitsFor::First(write_queue.clone()));
         true
     }
 
@@ -253,6 +254,26 @@ mod tests {
             drop(first);
         });
         assert_eq!(*order.lock().unwrap(), [0, 1, 2, 3, 4]);
+        assert_eq!(write_queue.count(), 0);
+    }
+
+    #[test]
+    fn turns_that_pass_while_a_session_comes_are_no_cycle() {
+        let write_queue = Arc::new(WriteQueue::default());
+        let waits = Waits::default();
+        std::thread::scope(|scope| {
+            for session in 50..52_u16 {
+                let (write_queue, waits) = (write_queue.clone(), &waits);
+                scope.spawn(move || {
+                    for turn in 0..50_000 {
+                        let permit = write_queue.enter((session, waits), LONG, free);
+                        assert!(permit.is_ok(), "session {session}, turn {turn}");
+                        // Leaves at each moment of the other's coming.
+                        (0..turn % 64).for_each(|_| std::hint::spin_loop());
+                    }
+                });
+            }
+        });
         assert_eq!(write_queue.count(), 0);
     }
 
