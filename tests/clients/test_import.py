@@ -242,6 +242,21 @@ def test_a_database_in_use_is_refused(journal: str, secrets: Path) -> None:
         user.finish()
 
 
+def test_a_file_of_a_key_is_the_users_alone(secrets: Path) -> None:
+    Oracle("sqlcipher", secrets / "old.db", SCHEMA)
+    (secrets / "passphrase").chmod(0o666)
+    done = run_import(secrets, "--passphrase-file", "passphrase")
+    assert done.returncode != 0 and "not trusted" in done.stderr, done.stderr
+    assert not (secrets / "new.db").exists()
+    (secrets / "passphrase").chmod(0o644)
+    done = run_import(secrets, "--passphrase-file", "passphrase")
+    assert done.returncode == 0 and "other users can read passphrase" in done.stderr, done.stderr
+    (secrets / "new.db").unlink()
+    (secrets / "passphrase").chmod(0o600)
+    done = run_import(secrets, "--passphrase-file", "passphrase")
+    assert done.returncode == 0 and "other users" not in done.stderr, done.stderr
+
+
 def test_a_wrong_key_is_refused(secrets: Path) -> None:
     Oracle("sqlcipher", secrets / "old.db", SCHEMA)
     (secrets / "wrong").write_text("another")

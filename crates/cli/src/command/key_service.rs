@@ -69,8 +69,8 @@ fn unavailable(what: impl Into<String>, next: &'static str) -> CliError {
     }
 }
 
-/// The contents of a file that has a secret. Others who can read it are a warning, which `check` shows to its user.
-fn read_secret(path: &Path, size_max: usize) -> Result<Zeroizing<Vec<u8>>, CliError> {
+/// The contents of a file that has a secret, which others can't change. Others who can read it are a warning.
+pub(super) fn read_secret(path: &Path, size_max: usize) -> Result<Zeroizing<Vec<u8>>, CliError> {
     if readable_by_others(&Spec::Raw(path.to_owned())).is_some() {
         note(&format!(
             "warning: other users can read {}: chmod go= it",

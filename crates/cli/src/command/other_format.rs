@@ -3,10 +3,13 @@
 use std::path::Path;
 
 use selenite::EngineError;
-use selenite::import::{Format, Key, SALT_SIZE, SecretBytes, read_secret};
+use selenite::import::{Format, Key, SALT_SIZE};
+use selenite_keyring::read_trusted;
+use zeroize::Zeroizing;
 
 use crate::arguments::import::OtherFormat;
 use crate::cli_error::CliError;
+use crate::command::key_service::read_secret;
 use crate::printable;
 
 /// The format that the arguments name, if they do, and the key.
@@ -77,7 +80,7 @@ pub fn names_raw_key(arguments: &OtherFormat) -> bool {
     let bytes = arguments
         .passphrase_file
         .as_deref()
-        .and_then(|path| read_secret(path).ok());
+        .and_then(|path| read_trusted(path, SECRET_SIZE_MAX).ok());
     bytes.is_some_and(|bytes| {
         let text = bytes.trim_ascii();
         (text.starts_with(b"x'") || text.starts_with(b"X'")) && Key::parse_raw(text).is_ok()
@@ -91,6 +94,8 @@ fn bad_key(path: &Path, what: &str, next: &str) -> CliError {
     })
 }
 
-fn read(path: &Path) -> Result<SecretBytes, CliError> {
-    read_secret(path).map_err(CliError::Engine)
+fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, CliError> {
+    read_secret(path, SECRET_SIZE_MAX)
 }
+
+const SECRET_SIZE_MAX: usize = 4096;

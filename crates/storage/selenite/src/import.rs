@@ -9,7 +9,6 @@
 //! - every-value-compared: the copy is read again from its file, every value compared with the
 //!   source, its indexes with its tables, and every page authenticated, before it gets its name.
 
-use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,7 +19,6 @@ use selenite_codec::Found;
 pub use selenite_codec::{Format, Key, SALT_SIZE};
 use selenite_format::{PREFIX_SIZE, PageSize, RESERVE};
 use selenite_keyring::{Recipient, SlotSummary, Unlocked};
-use zeroize::Zeroizing;
 
 use crate::bad_page::{BadPage, Origin};
 use crate::codec_source::SourcePages;
@@ -327,33 +325,6 @@ fn unsupported_size(page_bytes: u32) -> EngineError {
         "with the application's own SQLite: PRAGMA page_size = 4096, then VACUUM",
     )
 }
-
-/// The content of a key file, zeroed when dropped.
-pub type SecretBytes = Zeroizing<Vec<u8>>;
-
-/// Reads a key file of at most 4 KiB: no passphrase or raw key is longer.
-///
-/// # Errors
-/// [`EngineError::Io`]; [`EngineError::Usage`] if it is longer.
-pub fn read_secret(path: &Path) -> Result<SecretBytes, EngineError> {
-    let file = std::fs::File::open(path).map_err(io_error("read", path))?;
-    // As much as is ever read, so that no part of it is left behind by a reallocation.
-    let mut bytes = Zeroizing::new(Vec::with_capacity(SECRET_SIZE_MAX + 1));
-    let limit = u64::try_from(SECRET_SIZE_MAX + 1).unwrap_or(u64::MAX);
-    file.take(limit)
-        .read_to_end(&mut bytes)
-        .map_err(io_error("read", path))?;
-    if bytes.len() > SECRET_SIZE_MAX {
-        let what = format!("{}: longer than {SECRET_SIZE_MAX} bytes", path.display());
-        return Err(EngineError::usage(
-            what,
-            "name the file with the passphrase or the raw key",
-        ));
-    }
-    Ok(bytes)
-}
-
-const SECRET_SIZE_MAX: usize = 4096;
 
 /// Opens the source, whose pages are set later: that takes the lock.
 fn connect(path: &Path, handle: &Arc<ImportSource>, access: &Access) -> Result<Database, EngineError> {
