@@ -1,8 +1,15 @@
 //! `selenite encrypt` and `selenite decrypt`.
 
+use std::os::unix::fs::chown;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::fixture::{Fixture, NOTES};
+use crate::fixture::{Fixture, NOTES, run};
+
+/// A user who sees the open files of no process.
+const NOBODY: u32 = 65534;
 
 fn holds(path: &std::path::Path, needle: &[u8]) -> bool {
     let bytes = std::fs::read(path).unwrap();
@@ -69,6 +76,38 @@ fn a_database_is_encrypted_while_a_connection_has_it_open() {
     assert_eq!(count(), 400);
     connection.close().unwrap();
     assert!(std::fs::read(&path).unwrap().starts_with(b"SQLite format 3"));
+}
+
+/// In rollback mode a process is only seen by its open files, which other users' processes do not show.
+#[test]
+fn processes_that_are_not_to_be_seen_are_ignored_if_that_is_asked_for() {
+    let fixture = Fixture::new();
+    let path = fixture.plain("app.db", NOTES);
+    let program = fixture.path("selenite.txt");
+    std::fs::copy(env!("CARGO_BIN_EXE_selenite"), &program).unwrap();
+    let is_root = rustix::process::geteuid().is_root();
+    let run = |more: &[&str]| {
+        let words = ["-i", "key.txt", "encrypt", "app.db", "--online"];
+        let asked = fixture.command(&[&words[..], more].concat());
+        let mut command = Command::new(&program);
+        command.args(asked.get_args()).current_dir(path.parent().unwrap());
+        command.env_clear().env("HOME", path.parent().unwrap());
+        if is_root {
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        run(&mut command)
+    };
+    if is_root {
+        for entry in std::fs::read_dir(path.parent().unwrap()).unwrap() {
+            chown(entry.unwrap().path(), Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+        chown(path.parent().unwrap(), Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+    run(&[]).failed(7, "not to be seen are those of");
+    assert!(holds(&path, b"a secret of ours"));
+    run(&["--ignore-unseen"]).done();
+    assert!(!holds(&path, b"a secret of ours"));
+    assert_eq!(fixture.names(), ["app.db"]);
 }
 
 #[test]
