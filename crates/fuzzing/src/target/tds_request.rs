@@ -2,7 +2,7 @@
 
 use selenite_tds::{
     BulkPiece, BulkReader, BulkStep, Limits, Message, MessageKind, MessageReader, PacketSize, Request, Reset,
-    RpcRequest, client,
+    RpcRequest, TableValue, TypeInfo, client,
 };
 use selenite_types::Value;
 
@@ -78,17 +78,35 @@ fn send_again(request: &RpcRequest) {
         assert_eq!(again.parameters.len(), call.parameters.len());
         for (again, parameter) in again.parameters.iter().zip(&call.parameters) {
             assert_eq!(again.type_info.data_type, parameter.type_info.data_type);
-            let is_utf8 = parameter
-                .type_info
-                .collation
-                .is_some_and(|collation| collation.is_utf8());
-            // Text of a collation in UTF-8 may have what code page 1252 lacks.
-            assert!(
-                is_utf8 || again.value == parameter.value,
-                "{:?} {:?}",
-                again.value,
-                parameter.value
-            );
+            assert_eq!(again.is_default, parameter.is_default);
+            match (&again.table, &parameter.table) {
+                (Some(again), Some(table)) => compare(again, table),
+                (again, table) => assert_eq!(again.is_none(), table.is_none()),
+            }
+            compare_values(&parameter.type_info, &again.value, &parameter.value);
         }
     }
+}
+
+fn compare(again: &TableValue, table: &TableValue) {
+    assert_eq!((&again.schema, &again.name), (&table.schema, &table.name));
+    assert_eq!(again.row_count, table.row_count);
+    assert_eq!(again.columns.len(), table.columns.len());
+    for (again, column) in again.columns.iter().zip(&table.columns) {
+        assert_eq!(again.is_default, column.is_default);
+        assert_eq!(again.type_info.data_type, column.type_info.data_type);
+    }
+    let sent: Vec<_> = table.columns.iter().filter(|column| !column.is_default).collect();
+    let row_count = usize::try_from(table.row_count).expect("the rows are in memory");
+    assert_eq!(table.values.len(), sent.len() * row_count);
+    assert_eq!(again.values.len(), table.values.len());
+    for (column, (again, value)) in sent.iter().cycle().zip(again.values.iter().zip(&table.values)) {
+        compare_values(&column.type_info, again, value);
+    }
+}
+
+fn compare_values(type_info: &TypeInfo, again: &Value, value: &Value) {
+    // Text of a collation in UTF-8 may have what code page 1252 lacks.
+    let is_utf8 = type_info.collation.is_some_and(|collation| collation.is_utf8());
+    assert!(is_utf8 || again == value, "{again:?} {value:?}");
 }

@@ -87,8 +87,49 @@ pub struct ParameterError {
     pub index: u16,
     /// The parameter's name with the `@`; may be empty.
     pub name: String,
+    /// Where the fault is in a table-valued parameter.
+    pub table: Option<TablePlace>,
     /// The fault.
     pub fault: ParameterFault,
+}
+
+/// A place in a table-valued parameter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TablePlace {
+    /// The row, from 1; 0 in what precedes the rows.
+    pub row: u32,
+    /// The column, from 1; 0 in what is of no column.
+    pub column: u16,
+}
+
+/// What is wrong with a table-valued parameter, apart from types and values.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum TableFault {
+    /// A token that is none, or not here: also a row of a null table, and of one whose parameter has the default.
+    Token,
+    /// The type has the name of a database.
+    Database,
+    /// The schema of the type is no name.
+    Schema,
+    /// The type's name is none.
+    Name,
+    /// There are no columns, or too many.
+    ColumnCount,
+    /// A column has a name.
+    ColumnName,
+    /// TVP_ORDER_UNIQUE has a column that is not there, or flags that exclude each other.
+    Order,
+    /// TVP_ORDER_UNIQUE has a column that is not sent.
+    OrderOfDefault,
+    /// TVP_COLUMN_ORDERING does not have each column once.
+    ColumnOrder,
+    /// TVP_COLUMN_ORDERING has another order than the type: not supported.
+    OtherColumnOrder,
+    /// TVP_ORDER_UNIQUE or TVP_COLUMN_ORDERING is there twice.
+    MetadataCount,
+    /// It is null, and its parameter does not have the default.
+    Null,
 }
 
 /// What is wrong with a parameter. A `u8` is its type byte.
@@ -111,6 +152,8 @@ pub enum ParameterFault {
     Name,
     /// Unknown status flags.
     Status,
+    /// A table-valued parameter is invalid.
+    Table(TableFault),
     /// The server does not support this type or encoding.
     Unsupported(&'static str),
     /// MS-TDS defines the type, but this server does not support it.
@@ -162,6 +205,7 @@ impl fmt::Display for ParameterError {
             ParameterFault::UntypedOutput(byte) => write!(f, "type {byte:#04x} for output"),
             ParameterFault::Name => f.write_str("not a name"),
             ParameterFault::Status => f.write_str("unknown status flags"),
+            ParameterFault::Table(fault) => write!(f, "a table breaks MS-TDS: {fault:?}"),
             ParameterFault::Unsupported(what) => write!(f, "{what} is not supported"),
             ParameterFault::UnsupportedType(what) => write!(f, "type {what} is not supported"),
         }

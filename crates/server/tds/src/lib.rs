@@ -31,7 +31,9 @@ mod value;
 #[cfg(test)]
 mod vector;
 
-pub use error::{Complaint, MessagePart, PARAMETER_COUNT_MAX, ParameterError, ParameterFault, TdsError};
+pub use error::{
+    Complaint, MessagePart, PARAMETER_COUNT_MAX, ParameterError, ParameterFault, TableFault, TablePlace, TdsError,
+};
 pub use login::{Feature, LOGIN_SIZE_MAX, Login, Password, TdsVersion};
 pub use packet::{
     BulkPiece, HEADER_SIZE, HandshakePiece, Header, Incoming, Limits, Message, MessageKind, MessageReader,

@@ -154,8 +154,9 @@ fn a_truncated_message_with_a_valid_header_never_panics() {
 #[test]
 fn a_corrupted_vector_is_an_error_or_a_value() {
     let numbers = [
-        701, 4002, 4009, 4014, 4804, 4815, 4816, 8003, 8004, 8005, 8006, 8007, 8009, 8015, 8016, 8017, 8023, 9803,
-        17828, 17832, 40510,
+        701, 4002, 4009, 4014, 4804, 4815, 4816, 8003, 8004, 8005, 8006, 8007, 8009, 8015, 8016, 8017, 8023, 8029,
+        8031, 8032, 8037, 8038, 8043, 8047, 8048, 8049, 8050, 8051, 8054, 8055, 8056, 8057, 8060, 9803, 17828, 17832,
+        40510,
     ];
     let mut known: Vec<_> = numbers.iter().map(i32::to_string).collect();
     known.extend(["ok", "more", "attention", "ignored", "silent"].map(str::to_owned));

@@ -26,7 +26,11 @@ pub(super) fn call_arguments(call: &RpcCall, first: usize) -> Vec<CallArgument> 
 /// # Errors
 /// 201 if it is missing, 214 if it is no text.
 pub(super) fn text_of(call: &RpcCall, index: usize, procedure: &str) -> Result<Arc<str>, SqlError> {
-    match call.parameters.get(index).map(|parameter| &parameter.value) {
+    let parameter = call.parameters.get(index);
+    if parameter.is_some_and(|parameter| parameter.table.is_some()) {
+        return Err(not_national(index));
+    }
+    match parameter.map(|parameter| &parameter.value) {
         Some(Value::Text(text)) => Ok(text.clone()),
         Some(Value::Null) => Ok(Arc::default()),
         Some(_) => Err(not_national(index)),

@@ -1,6 +1,6 @@
 //! The error that a client receives for its own fault, with SQL Server's numbers and texts.
 
-use super::{MessagePart, PARAMETER_COUNT_MAX, ParameterError, ParameterFault, TdsError};
+use super::{MessagePart, PARAMETER_COUNT_MAX, ParameterError, ParameterFault, TableFault, TablePlace, TdsError};
 
 /// An error with SQL Server's number, severity and text.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,7 +35,7 @@ impl TdsError {
                 part: MessagePart::BulkLoad,
             } => (4804, 16, ROW_CUT.to_owned()),
             Self::TooLarge {
-                part: MessagePart::BulkLoad,
+                part: MessagePart::BulkLoad | MessagePart::Rpc,
                 ..
             } => (701, 17, OUT_OF_MEMORY.to_owned()),
             Self::Cut { part } | Self::Malformed { part, .. } | Self::TooLarge { part, .. } => of_part(*part),
@@ -74,7 +74,15 @@ fn of_part(part: MessagePart) -> (i32, u8, String) {
 }
 
 fn of_parameter(error: &ParameterError) -> (i32, u8, String) {
-    let ParameterError { index, name, fault } = error;
+    let ParameterError {
+        index,
+        name,
+        table,
+        fault,
+    } = error;
+    if let Some(place) = table {
+        return of_table(&format!("parameter {index} (\"{name}\")"), *place, *fault);
+    }
     let parameter = format!("{RPC} Parameter {index} (\"{name}\"):");
     let (number, text) = match *fault {
         ParameterFault::Name => (8005, format!("{RPC} Parameter {index}: The parameter name is invalid.")),
@@ -96,20 +104,84 @@ fn of_parameter(error: &ParameterError) -> (i32, u8, String) {
             (8017, format!("{parameter} Data type 0x{byte:02X} {text}"))
         }
         ParameterFault::Value(byte) => {
-            let text = "Check the source data for invalid values. An example of an invalid value is data of numeric type \
-                        with scale greater than precision.";
             let name = crate::type_byte::type_name(byte);
-            let text = format!("{parameter} The supplied value is not a valid instance of data type {name}. {text}");
+            let text = format!("{parameter} The supplied value is not a valid instance of data type {name}. {VALUES}");
             (8023, text)
         }
         ParameterFault::UntypedOutput(byte) => {
             let text = "is an untyped NULL but is marked as an output parameter.";
             (8015, format!("{parameter} Data type 0x{byte:02X} {text}"))
         }
+        ParameterFault::Table(fault) => of_table_fault(&parameter, fault),
         ParameterFault::Unsupported(what) => (40510, unsupported(what)),
         ParameterFault::UnsupportedType(what) => (40510, format!("{parameter} Data type '{what}' is not supported.")),
     };
     (number, 16, text)
+}
+
+/// The errors of a table-valued parameter have numbers of their own.
+fn of_table(parameter: &str, place: TablePlace, fault: ParameterFault) -> (i32, u8, String) {
+    let TablePlace { row, column } = place;
+    let place = format!("Table-valued {parameter}, row {row}, column {column}:");
+    let typed = |byte: u8, text: &str| format!("{RPC} {place} Data type 0x{byte:02X} {text}");
+    let (number, text) = match fault {
+        ParameterFault::Chunks(byte) => {
+            let text = "The chunking format is incorrect for a large object parameter of data type";
+            (8031, format!("{RPC} {place} {text} 0x{byte:02X}."))
+        }
+        ParameterFault::UnknownType(byte) => (8032, typed(byte, "is unknown.")),
+        ParameterFault::Length(byte) => (8037, typed(byte, "has an invalid data length or metadata length.")),
+        ParameterFault::Precision(byte) => (8038, typed(byte, "has an invalid precision or scale.")),
+        ParameterFault::Value(byte) => {
+            let name = crate::type_byte::type_name(byte);
+            let text = format!("The supplied value is not a valid instance of data type {name}. {VALUES}");
+            (8043, format!("{RPC} {place} {text}"))
+        }
+        ParameterFault::Table(fault) => of_table_fault(&place, fault),
+        ParameterFault::UntypedOutput(_) | ParameterFault::Name | ParameterFault::Status => {
+            of_table_fault(&place, TableFault::Token)
+        }
+        ParameterFault::Unsupported(what) => (40510, unsupported(what)),
+        ParameterFault::UnsupportedType(what) => (40510, format!("{RPC} {place} Data type '{what}' is not supported.")),
+    };
+    (number, 16, text)
+}
+
+fn of_table_fault(place: &str, fault: TableFault) -> (i32, String) {
+    let (number, text) = match fault {
+        TableFault::Token => (
+            8029,
+            "unexpected token encountered processing a table-valued parameter.",
+        ),
+        TableFault::Database => (
+            8047,
+            "has a non-zero length database name specified. Database name is not allowed with a table-valued parameter, \
+             only schema name and type name are valid.",
+        ),
+        TableFault::Schema => (8048, "has an invalid schema specified."),
+        TableFault::Name => (8049, "has an invalid type name specified."),
+        TableFault::ColumnCount => (8050, "has an invalid column count specified."),
+        TableFault::ColumnName => (8051, "has an invalid column name specified."),
+        TableFault::Order => (8054, "has invalid ordering and uniqueness metadata specified."),
+        TableFault::ColumnOrder => (8055, "has invalid column ordering metadata specified."),
+        TableFault::MetadataCount => (8056, "has too many optional metadata tokens specified."),
+        TableFault::OrderOfDefault => {
+            let text = "The specified column is computed or default and has ordering or uniqueness set. Ordering and \
+                        uniqueness can only be set on columns that have client supplied data.";
+            return (8057, format!("{place} {TABLE}. {text}"));
+        }
+        TableFault::OtherColumnOrder => {
+            return (
+                40510,
+                unsupported("a table-valued parameter whose columns have another order"),
+            );
+        }
+        TableFault::Null => (
+            8060,
+            "is null and not set to default. A null table-valued parameter is required to be sent as a default parameter.",
+        ),
+    };
+    (number, format!("{RPC} {place} {TABLE} {text}"))
 }
 
 fn of_bulk_column(index: u16, fault: ParameterFault) -> (i32, u8, String) {
@@ -126,6 +198,7 @@ fn of_bulk_column(index: u16, fault: ParameterFault) -> (i32, u8, String) {
         | ParameterFault::Precision(_)
         | ParameterFault::UntypedOutput(_)
         | ParameterFault::Name
+        | ParameterFault::Table(_)
         | ParameterFault::Status => (4816, format!("Invalid column type from bcp client for colid {index}.")),
         ParameterFault::Unsupported(what) => (40510, unsupported(what)),
         ParameterFault::UnsupportedType(what) => (40510, unsupported(&format!("INSERT BULK of {what}"))),
@@ -144,6 +217,9 @@ fn unsupported(what: &str) -> String {
     format!("Statement '{what}' is not supported in this version of SQL Server.")
 }
 
+const VALUES: &str = "Check the source data for invalid values. An example of an invalid value is data of numeric type with \
+                      scale greater than precision.";
+const TABLE: &str = "Data type 0xF3 (user-defined table type)";
 const ROW_CUT: &str = "While reading current row from host, a premature end-of-message was encountered--an incoming \
                        data stream was interrupted when the server expected to see more data. The host program may have \
                        terminated. Ensure that you are using a supported client application programming interface (API).";
@@ -159,6 +235,7 @@ mod tests {
         TdsError::Parameter(Box::new(ParameterError {
             index: 3,
             name: "@a".to_owned(),
+            table: None,
             fault,
         }))
     }

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use selenite_types::{DataType, Value};
 
-use super::table_value::CELL_COUNT_MAX;
+use super::table_value::{ValueBudget, value_size};
 use super::{Headers, Procedure, ProcedureId, TableValue};
 use crate::byte_reader::ByteReader;
 use crate::value::{ValueError, WireType};
-use crate::{MessagePart, PARAMETER_COUNT_MAX, ParameterError, ParameterFault, TdsError, TypeInfo, type_byte, utf16};
+use crate::{
+    MessagePart, PARAMETER_COUNT_MAX, ParameterError, ParameterFault, TablePlace, TdsError, TypeInfo, type_byte, utf16,
+};
 
 /// The calls of one message; several are separated by batch flags.
 #[derive(Clone, PartialEq, Debug)]
@@ -57,9 +59,9 @@ impl RpcRequest {
         let mut reader = ByteReader::new(rest, MessagePart::Rpc);
         let mut calls = Vec::new();
         let mut parameter_count = 0;
-        let mut cell_count = CELL_COUNT_MAX;
+        let mut budget = ValueBudget::new();
         loop {
-            let call = RpcCall::parse(&mut reader, &mut cell_count)?;
+            let call = RpcCall::parse(&mut reader, &mut budget)?;
             // One limit bounds all calls together: many small calls cannot allocate much more memory than they have
             // bytes.
             parameter_count += call.parameters.len() + 1;
@@ -88,7 +90,7 @@ impl RpcRequest {
 
 impl RpcCall {
     /// Parses up to the end or the next batch flag.
-    fn parse(reader: &mut ByteReader<'_>, cell_count: &mut usize) -> Result<Self, TdsError> {
+    fn parse(reader: &mut ByteReader<'_>, budget: &mut ValueBudget) -> Result<Self, TdsError> {
         let procedure = parse_procedure(reader)?;
         let options = reader.u16()?;
         if options & !(WITH_RECOMPILE | NO_METADATA | REUSE_METADATA) != 0 {
@@ -101,7 +103,7 @@ impl RpcCall {
             }
             let index = u16::try_from(parameters.len() + 1).unwrap_or(u16::MAX);
             let is_by_number = matches!(procedure, Procedure::Id(_));
-            parameters.push(Parameter::parse((index, is_by_number), reader, cell_count)?);
+            parameters.push(Parameter::parse((index, is_by_number), reader, budget)?);
         }
         Ok(Self {
             procedure,
@@ -117,13 +119,17 @@ impl Parameter {
     fn parse(
         (index, is_by_number): (u16, bool),
         reader: &mut ByteReader<'_>,
-        cell_count: &mut usize,
+        budget: &mut ValueBudget,
     ) -> Result<Self, TdsError> {
         let size = reader.u8()?;
         let name = utf16::parse(reader.take(usize::from(size) * 2)?);
         let fail = |name: &str, fault| {
-            let name = name.to_owned();
-            TdsError::Parameter(Box::new(ParameterError { index, name, fault }))
+            TdsError::Parameter(Box::new(ParameterError {
+                index,
+                name: name.to_owned(),
+                table: None,
+                fault,
+            }))
         };
         // Procedures with a number match parameters by position: tiberius names sp_executesql's `stmt` and `params`
         // without the `@`.
@@ -139,26 +145,12 @@ impl Parameter {
             return Err(fail(&name, ParameterFault::Status));
         }
         if reader.peek() == Some(type_byte::TABLE) {
-            if status & BY_REFERENCE != 0 {
-                return Err(fail(&name, ParameterFault::Status));
-            }
-            let table = TableValue::parse(reader, cell_count).map_err(|wrong| match wrong {
-                ValueError::Stream(error) => error,
-                ValueError::Value(fault) => fail(&name, fault),
-            })?;
-            return Ok(Self {
-                is_output: false,
-                is_default: status & DEFAULT_VALUE != 0,
-                type_info: TypeInfo {
-                    data_type: DataType::Int,
-                    collation: None,
-                },
-                value: Value::Null,
-                table: Some(Arc::new(table)),
-                name,
-            });
+            return Self::parse_table(index, name, status, reader, budget);
         }
-        let typed = WireType::parse(reader).and_then(|wire| Ok((wire, wire.parse_value(reader)?)));
+        let typed = WireType::parse(reader).and_then(|wire| {
+            budget.take(value_size(&wire))?;
+            Ok((wire, wire.parse_value(reader)?))
+        });
         let (wire, value) = typed.map_err(|wrong| match wrong {
             ValueError::Stream(error) => error,
             ValueError::Value(fault) => fail(&name, fault),
@@ -174,6 +166,44 @@ impl Parameter {
             table: None,
             name,
         })
+    }
+
+    /// A table-valued parameter, which is no OUTPUT parameter (MS-TDS 2.2.5.5.5).
+    fn parse_table(
+        index: u16,
+        name: String,
+        status: u8,
+        reader: &mut ByteReader<'_>,
+        budget: &mut ValueBudget,
+    ) -> Result<Self, TdsError> {
+        let fail = |name: String, table, fault| {
+            TdsError::Parameter(Box::new(ParameterError {
+                index,
+                name,
+                table,
+                fault,
+            }))
+        };
+        if status & BY_REFERENCE != 0 {
+            return Err(fail(name, None, ParameterFault::Status));
+        }
+        let is_default = status & DEFAULT_VALUE != 0;
+        let mut place = TablePlace { row: 0, column: 0 };
+        match TableValue::parse(reader, is_default, budget, &mut place) {
+            Ok(table) => Ok(Self {
+                name,
+                is_output: false,
+                is_default,
+                type_info: TypeInfo {
+                    data_type: DataType::Int,
+                    collation: None,
+                },
+                value: Value::Null,
+                table: Some(Arc::new(table)),
+            }),
+            Err(ValueError::Stream(error)) => Err(error),
+            Err(ValueError::Value(fault)) => Err(fail(name, Some(place), fault)),
+        }
     }
 }
 

@@ -291,6 +291,24 @@ fn char_and_binary_are_padded_to_their_length() {
 }
 
 #[test]
+fn padded_values_of_a_message_are_bounded_together() {
+    let mut call = call_of(vec![(DataType::Binary(8000), Value::Null); 2000])
+        .calls
+        .remove(0);
+    for parameter in &mut call.parameters {
+        parameter.value = Value::Binary([].into());
+    }
+    let request = RpcRequest {
+        headers: AUTOCOMMIT,
+        calls: vec![call; 9],
+    };
+    let packets = client::rpc(&request, PacketSize::MAX, Reset::None).unwrap();
+    let error = parse(&packets).unwrap_err();
+    assert!(matches!(error, TdsError::TooLarge { .. }), "{error}");
+    assert_eq!(error.complaint().unwrap().number, 701);
+}
+
+#[test]
 fn transaction_manager_requests_parse_to_themselves() {
     let name = |name: &str| name.to_owned();
     let next = Some((Isolation::Snapshot, name("next")));

@@ -25,6 +25,15 @@ pub(crate) struct WireType {
     pub size: u16,
 }
 
+fn decimal(byte: u8, precision: u8, scale: u8) -> DataType {
+    match byte {
+        byte::NUMERIC_N => DataType::Numeric { precision, scale },
+        _ => DataType::Decimal { precision, scale },
+    }
+}
+
+/// A sign, and one to sixteen bytes.
+const DECIMAL_SIZES: std::ops::RangeInclusive<u8> = 2..=17;
 /// The size of a type whose values are sent in chunks.
 pub(crate) const IN_CHUNKS: u16 = u16::MAX;
 /// The maximum size of char, varchar, nchar, nvarchar, binary and varbinary without chunks.
@@ -127,21 +136,29 @@ impl WireType {
         })
     }
 
+    /// Parses the type of a column of a table-valued parameter: mssql-jdbc sends no precision of a decimal without a value.
+    pub fn parse_in_table(reader: &mut ByteReader<'_>) -> Result<Self, ValueError> {
+        match reader.rest() {
+            [byte @ (byte::DECIMAL_N | byte::NUMERIC_N), size, 0, 0, ..] if DECIMAL_SIZES.contains(size) => {
+                let byte = *byte;
+                reader.take(4)?;
+                Ok(Self::new(byte, decimal(byte, 1, 0), 17))
+            }
+            _ => Self::parse(reader),
+        }
+    }
+
     fn parse_decimal(byte: u8, reader: &mut ByteReader<'_>) -> Result<Self, ValueError> {
         let [size, precision, scale] = reader.array()?;
         // A client may send a larger size than its precision requires, and mssql-jdbc sends sizes that MS-TDS does not
         // list.
-        if !(2..=17).contains(&size) {
+        if !DECIMAL_SIZES.contains(&size) {
             return Err(ParameterFault::Length(byte).into());
         }
         if !(1..=38).contains(&precision) || scale > precision {
             return Err(ParameterFault::Precision(byte).into());
         }
-        let data_type = match byte {
-            byte::NUMERIC_N => DataType::Numeric { precision, scale },
-            _ => DataType::Decimal { precision, scale },
-        };
-        Ok(Self::new(byte, data_type, 17))
+        Ok(Self::new(byte, decimal(byte, precision, scale), 17))
     }
 
     /// Parses a USHORTLEN_TYPE.

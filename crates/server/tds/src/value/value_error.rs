@@ -1,6 +1,6 @@
 //! Errors of a type or value that a peer sent.
 
-use crate::{ParameterFault, TdsError};
+use crate::{ParameterFault, TableFault, TdsError};
 
 /// Why a type or value was not parsed.
 #[derive(Debug)]
@@ -20,5 +20,11 @@ impl From<TdsError> for ValueError {
 impl From<ParameterFault> for ValueError {
     fn from(fault: ParameterFault) -> Self {
         Self::Value(fault)
+    }
+}
+
+impl From<TableFault> for ValueError {
+    fn from(fault: TableFault) -> Self {
+        Self::Value(ParameterFault::Table(fault))
     }
 }
