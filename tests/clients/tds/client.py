@@ -64,6 +64,8 @@ class Client:
     many: tuple[bool, ...] = ()
     # Copies rows in bulk.
     bulk: bool = False
+    # Sends table-valued parameters.
+    tables: bool = False
     # Gives the offset of a datetimeoffset, and not the instant alone.
     offsets: bool = True
     # How it cancels: after the first row, within a loop, within a delay.
@@ -353,6 +355,7 @@ PYTDS = _python(
     "pytds_client.py",
     quick=True,
     bulk=True,
+    tables=True,
     announces={"off": "not supported", "login": "off", "verified": "on"},
     second_digits=6,
     keeps_scale=False,
@@ -393,6 +396,7 @@ TEDIOUS = Client(
     (str(NODE), str(HERE / "node/tedious.mjs")),
     quick=False,
     bulk=True,
+    tables=True,
     announces={"off": "not supported", "on": "on", "verified": "on", "strict": "strict"},
     logs_in_regardless=True,
     decimal_digits=15,
@@ -407,6 +411,7 @@ JDBC = Client(
     ("java", "-XX:TieredStopAtLevel=1", "-cp", f"{BUILT}/java:{BUILT}/java/*", "JdbcClient"),
     quick=False,
     bulk=True,
+    tables=True,
     announces={"login": "off", "on": "on", "verified": "on", "strict": "strict"},
     # Before the reform it counts days as Julius did.
     offset_year_min=1583,
@@ -419,6 +424,7 @@ GO = Client(
     (str(BUILT / "go-client"),),
     quick=False,
     bulk=True,
+    tables=True,
     announces={"off": "not supported", "login": "off", "on": "on", "verified": "on", "strict": "strict"},
     calls=True,
 )

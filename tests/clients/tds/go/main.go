@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -38,7 +39,10 @@ type request struct {
 	// A type and a text each; of a call, a name before them.
 	Parameters [][]*string `json:"parameters"`
 	Outputs    [][2]string `json:"outputs"`
-	// Of a bulk copy: names and types, and the texts of the rows.
+	// Whether the text is the name of a procedure, and the type of the table that it is given.
+	Procedure bool   `json:"procedure"`
+	Type      string `json:"type"`
+	// Of a bulk copy or a table: names and types, and the texts of the rows.
 	Table   string      `json:"table"`
 	Columns [][2]string `json:"columns"`
 	Rows    [][]*string `json:"rows"`
@@ -155,6 +159,12 @@ func act(asked *request) (*reply, error) {
 		return call(ctx, to, asked)
 	case "bulk":
 		return bulk(ctx, to, asked)
+	case "table":
+		value, err := tableOf(asked)
+		if err != nil {
+			return nil, err
+		}
+		return run(ctx, to, asked.SQL, sql.Named("p1", mssql.TVP{TypeName: asked.Type, Value: value}))
 	case "cancel":
 		return cancel(to, asked)
 	case "begin":
@@ -365,6 +375,65 @@ func copyRows(ctx context.Context, on *connection, asked *request, text string) 
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+// tableOf is the rows of a table-valued parameter: a slice of a struct with a field for each column.
+func tableOf(asked *request) (any, error) {
+	fields := make([]reflect.StructField, len(asked.Columns))
+	for i, column := range asked.Columns {
+		base, _, _ := strings.Cut(column[1], "(")
+		fields[i] = reflect.StructField{Name: strings.ToUpper(column[0]), Type: fieldOf(base)}
+	}
+	row := reflect.StructOf(fields)
+	rows := reflect.MakeSlice(reflect.SliceOf(row), len(asked.Rows), len(asked.Rows))
+	for at, texts := range asked.Rows {
+		for i, text := range texts {
+			field := rows.Index(at).Field(i)
+			if text == nil {
+				continue
+			}
+			base, _, _ := strings.Cut(asked.Columns[i][1], "(")
+			value, err := plain(base, text)
+			if err != nil {
+				return nil, err
+			}
+			if field.Kind() != reflect.Pointer {
+				field.Set(reflect.ValueOf(value))
+				continue
+			}
+			place := reflect.New(field.Type().Elem())
+			place.Elem().Set(reflect.ValueOf(value))
+			field.Set(place)
+		}
+	}
+	return rows.Interface(), nil
+}
+
+// fieldOf is the type of a field, whose zero is NULL. What Go has no plain type for is sent as text.
+func fieldOf(base string) reflect.Type {
+	switch base {
+	case "bit":
+		return reflect.TypeFor[*bool]()
+	case "int", "bigint":
+		return reflect.TypeFor[*int64]()
+	case "float":
+		return reflect.TypeFor[*float64]()
+	case "datetime2":
+		return reflect.TypeFor[*time.Time]()
+	case "varbinary":
+		return reflect.TypeFor[[]byte]()
+	}
+	return reflect.TypeFor[*string]()
+}
+
+func plain(base string, text *string) (any, error) {
+	switch base {
+	case "bit", "int", "bigint", "float", "varbinary":
+		return valueOf(base, text)
+	case "datetime2":
+		return time.Parse("2006-01-02 15:04:05", *text)
+	}
+	return *text, nil
 }
 
 // copied is a value as a bulk copy takes it: of the plain types alone.

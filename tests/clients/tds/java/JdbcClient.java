@@ -3,6 +3,7 @@ import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
 import com.microsoft.sqlserver.jdbc.ISQLServerBulkData;
 import com.microsoft.sqlserver.jdbc.SQLServerBulkCopy;
+import com.microsoft.sqlserver.jdbc.SQLServerDataTable;
 import com.microsoft.sqlserver.jdbc.SQLServerDataSource;
 import com.microsoft.sqlserver.jdbc.SQLServerException;
 import com.microsoft.sqlserver.jdbc.SQLServerPreparedStatement;
@@ -51,7 +52,8 @@ import java.util.stream.IntStream;
 
 public final class JdbcClient {
     static final class Request {
-        String action, name, user, password, encryption, certificate, database, sql, what, table;
+        String action, name, user, password, encryption, certificate, database, sql, what, table, type;
+        boolean procedure;
         int port;
         Integer packet_size, after_ms;
         List<List<String>> parameters, outputs, rows, columns;
@@ -131,6 +133,9 @@ public final class JdbcClient {
             }
             case "bulk" -> {
                 return bulk(on, asked);
+            }
+            case "table" -> {
+                return table(on, asked);
             }
             case "many" -> {
                 return many(on, asked);
@@ -496,6 +501,43 @@ public final class JdbcClient {
             reply.errors.addAll(notices(error));
         }
         return reply;
+    }
+
+    /// A table-valued parameter, @p1 of a text or the only one of a procedure.
+    private static Reply table(Connection on, Request asked) throws SQLException {
+        SQLServerDataTable table = new SQLServerDataTable();
+        for (int i = 0; i < asked.columns.size(); i++) {
+            Copied of = new Copied(asked.columns, asked.rows.iterator(), new ArrayList<>());
+            table.addColumnMetadata(of.getColumnName(i + 1), of.getColumnType(i + 1));
+        }
+        for (List<String> row : asked.rows) {
+            Object[] cells = new Object[row.size()];
+            for (int i = 0; i < cells.length; i++) {
+                cells[i] = cell(asked.columns.get(i).get(1), row.get(i));
+            }
+            table.addRow(cells);
+        }
+        String text = asked.procedure ? "{call " + asked.sql + "(?)}" : asked.sql.replaceAll("@p\\d+", "?");
+        try (PreparedStatement statement = asked.procedure ? on.prepareCall(text) : on.prepareStatement(text)) {
+            ((SQLServerPreparedStatement) statement).setStructured(1, asked.type, table);
+            return run(statement, statement::execute);
+        }
+    }
+
+    private static Object cell(String kind, String text) {
+        if (text == null) {
+            return null;
+        }
+        return switch (kind.replaceAll("\\(.*", "")) {
+            case "int" -> Integer.valueOf(text);
+            case "bigint" -> Long.valueOf(text);
+            case "bit" -> text.equals("1");
+            case "float" -> Double.valueOf(text);
+            case "decimal" -> new BigDecimal(text);
+            case "varbinary" -> bytes(text);
+            case "datetime2" -> Timestamp.valueOf(moment(text));
+            default -> text;
+        };
     }
 
     /// Many rows by one statement.

@@ -91,6 +91,20 @@ const actions = {
       connection.execBulkLoad(load, rows.map((row) => row.map((text, i) => typed(columns[i][1], text)[1])));
     });
   },
+  table({ name, sql, procedure, type, columns, rows }) {
+    // A table-valued parameter, @p1 of a text or the only one of a procedure.
+    const [schema, own] = type.split('.');
+    const value = {
+      name: own,
+      schema,
+      columns: columns.map(([column, kind]) => {
+        const [of, , options] = typed(kind, null);
+        return { name: column, type: of, ...options };
+      }),
+      rows: rows.map((row) => row.map((text, i) => typed(columns[i][1], text)[1])),
+    };
+    return run(name, procedure ? 'callProcedure' : 'execSql', sql, (request) => request.addParameter('p1', TYPES.TVP, value));
+  },
   async cancel({ name, sql, after_ms }) {
     const connection = connections.get(name);
     let started;

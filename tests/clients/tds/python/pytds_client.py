@@ -123,6 +123,24 @@ class Pytds:
             return Reply(errors=[notice(error)])
         return Reply()
 
+    def table(
+        self, name: str, sql: str, procedure: bool, type: str, columns: list[tuple[str, str]], rows: list[list[str | None]]
+    ) -> Reply:
+        """A table-valued parameter, @p1 of a text or the only one of a procedure."""
+        kinds = [kind for _, kind in columns]
+        about = [pytds.Column(type=type_of(kind)) for kind in kinds]
+        data = [[value_of(kind, text) for kind, text in zip(kinds, row, strict=True)] for row in rows]
+        value = pytds.TableValuedParam(type_name=type, columns=about, rows=data)
+        if not procedure:
+            return self._run(name, sql.replace("@p1", "%s"), (value,))
+        cursor = self.connections[name].cursor()
+        try:
+            cursor.callproc(sql, [value])
+            sets = [set_of([column[0] for column in cursor.description], cursor.fetchall())]
+        except pytds.Error as error:
+            return Reply(errors=[notice(error)])
+        return Reply(sets=sets)
+
     def close(self, name: str) -> None:
         self.connections.pop(name).close()
 
@@ -154,8 +172,10 @@ class Pytds:
 
 
 def type_of(kind: str) -> Any:
-    """The type of a column that is copied in bulk."""
+    """The type of a column that is copied in bulk, or is a table's."""
     base, _, sizes = kind.rstrip(")").partition("(")
+    if sizes == "max":
+        return {"nvarchar": tds_types.NVarCharMaxType, "varbinary": tds_types.VarBinaryMaxType}[base]()
     sizes = [int(size) for size in sizes.split(",") if size]
     types = {
         "int": tds_types.IntType,
