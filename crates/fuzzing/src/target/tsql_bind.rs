@@ -115,6 +115,7 @@ fn table(name: &str) -> Table {
         referenced_by: Vec::new(),
         fires: Fires::default(),
         table_type: None,
+        is_read_only: false,
         references: Arc::from([]),
     }
 }

@@ -198,6 +198,7 @@ impl TableDefinition {
             fires: Fires::default(),
             references: Arc::default(),
             table_type: None,
+            is_read_only: false,
             columns,
         })
     }

@@ -51,7 +51,7 @@ pub enum Statement {
 impl Binding<'_> {
     /// Binds a statement on tables: SELECT, INSERT, UPDATE, DELETE, MERGE, TRUNCATE.
     ///
-    /// Errors: any error of the statement; 8624 for any other statement.
+    /// Errors: any error of the statement; 10700 for a change of a table-valued parameter; 8624 for any other statement.
     pub fn statement(&self, statement: &ast::Statement) -> Result<Statement, SqlError> {
         let kind = &statement.kind;
         let bound = if let ast::StatementKind::Select(select) = kind {
@@ -69,6 +69,12 @@ impl Binding<'_> {
         } else {
             Err(SqlError::internal("not a statement on tables"))
         };
+        let bound = bound.and_then(
+            |bound| match bound.written().into_iter().find(|table| table.is_read_only) {
+                Some(table) => Err(SqlError::read_only_table(&table.name)),
+                None => Ok(bound),
+            },
+        );
         bound.map_err(|error| error.on_line(statement.position.line))
     }
 }

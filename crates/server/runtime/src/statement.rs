@@ -182,8 +182,11 @@ impl Run<'_> {
 
     /// Runs a TRUNCATE TABLE, which restarts the identity at the seed.
     ///
-    /// Errors: SQLite's error.
+    /// Errors: 4712 for a referenced table; SQLite's error.
     pub fn truncate(&self, truncate: &Truncate) -> Result<u64, SqlError> {
+        if let Some(refused) = &truncate.refused {
+            return Err(refused.clone());
+        }
         self.change(&truncate.sql, &[]).map_err(ChangeError::unexpected)?;
         self.executor.restart_numbers(&truncate.table)?;
         Ok(0)

@@ -91,8 +91,14 @@ impl Administration<'_, '_> {
     ) -> Result<(), Failure> {
         self.transactions.check_none("CREATE DATABASE")?;
         check_create_options(create)?;
-        let name = DatabaseName::new(&create.name.text).map_err(|error| of_master(&error))?;
         let instance = self.session.instance;
+        let name = DatabaseName::new(&create.name.text).map_err(|error| {
+            // Trailing blanks of a name do not count.
+            match instance.master().database(&create.name.text) {
+                Ok(Some(known)) => taken(known.name.as_str()),
+                Ok(None) | Err(_) => of_master(&error),
+            }
+        })?;
         let how = (instance.access(), instance.config().new_databases);
         let new = NewDatabase::begin(instance.master(), instance.data_folder(), how, &name);
         let made = new.and_then(|new| {
@@ -111,10 +117,7 @@ impl Administration<'_, '_> {
         };
         let error = |number, text: String| SqlError::new(number, Ends::Batch, text);
         Err(match why {
-            NotMade::Taken(name) => {
-                let text = format!("Database '{name}' already exists. Choose a different database name.");
-                error(1801, text).with_state(3)
-            }
+            NotMade::Taken(name) => taken(&name),
             NotMade::Master(fault) => of_master(&fault),
             NotMade::FileIsThere(path) => {
                 send_not_created(line, execution)?;
@@ -270,4 +273,10 @@ fn info(number: i32, text: &str, line: u32) -> Message<'_> {
         text,
         to_log: false,
     }
+}
+
+/// 1801: a database that exists.
+fn taken(name: &str) -> SqlError {
+    let text = format!("Database '{name}' already exists. Choose a different database name.");
+    SqlError::new(1801, Ends::Batch, text).with_state(3)
 }

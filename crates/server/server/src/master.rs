@@ -194,7 +194,7 @@ fn own(access: &Access) -> Access {
 
 /// A name as names are compared: without regard to case.
 pub(crate) fn folded(name: &str) -> String {
-    name.to_lowercase()
+    name.trim_end_matches(' ').to_lowercase()
 }
 
 /// Seconds since 1970-01-01 UTC, as an integer of SQLite.

@@ -84,8 +84,9 @@ impl Front for SqlFront {
 }
 
 impl SharedState {
-    /// The program of a text, compiled or from the cache. If it names types of users, `of_database` has the database in
-    /// which they are looked up, and the schema of names without one.
+    /// The program of a text, compiled or from the cache, and whether it holds as long as the definitions of a database
+    /// do. If it names types of users, `of_database` has the database in which they are looked up, and the schema of names
+    /// without one.
     ///
     /// # Errors
     /// What is wrong with it: at least one.
@@ -94,9 +95,9 @@ impl SharedState {
         key: ProgramKey,
         goes_on: &dyn Fn() -> bool,
         of_database: impl FnOnce() -> Option<(Arc<Schema>, Arc<str>)>,
-    ) -> Result<Arc<Program>, Vec<SqlError>> {
+    ) -> Result<(Arc<Program>, bool), Vec<SqlError>> {
         if let Some(program) = self.programs.find(&key) {
-            return Ok(program);
+            return Ok((program, false));
         }
         let mut is_of_database = false;
         let (compiled, names_types) = {
@@ -121,7 +122,7 @@ impl SharedState {
         if !is_of_database {
             self.programs.keep(key, &program);
         }
-        Ok(program)
+        Ok((program, is_of_database))
     }
 
     /// DBCC FREEPROCCACHE: what runs continues, and every text is recompiled.

@@ -39,6 +39,8 @@ pub struct Table {
     pub references: Arc<[Reference]>,
     /// The type of a table variable or table-valued parameter, if it is one of a user.
     pub table_type: Option<Arc<TableType>>,
+    /// Whether it is a table-valued parameter, which nothing changes.
+    pub is_read_only: bool,
 }
 
 /// A foreign key, and its table.

@@ -45,6 +45,8 @@ pub struct Truncate {
     pub table: Arc<Table>,
     /// The SQL that deletes the rows.
     pub sql: String,
+    /// What keeps it from running, for those who may run it.
+    pub refused: Option<SqlError>,
 }
 
 impl Binding<'_> {
@@ -130,7 +132,7 @@ impl Binding<'_> {
 
     /// Binds a TRUNCATE TABLE.
     ///
-    /// Errors: 4701 for an unknown table, 4712 for a referenced one.
+    /// Errors: 4701 for an unknown table.
     pub(crate) fn truncate(&self, name: &ast::ObjectName) -> Result<Truncate, SqlError> {
         let line = name.position.line;
         let table = match self.catalog.relation(name)? {
@@ -140,11 +142,10 @@ impl Binding<'_> {
                 return Err(SqlError::truncate_unknown(&written_object(name)).on_line(line));
             }
         };
-        if !table.referenced_by.is_empty() {
-            return Err(SqlError::truncate_referenced(&written_object(name)).on_line(line));
-        }
+        let is_referenced = !table.referenced_by.is_empty();
+        let refused = is_referenced.then(|| SqlError::truncate_referenced(&written_object(name)).on_line(line));
         let sql = format!("DELETE FROM {}", qualified(&table.sqlite)?);
-        Ok(Truncate { table, sql })
+        Ok(Truncate { table, sql, refused })
     }
 }
 

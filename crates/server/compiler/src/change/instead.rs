@@ -51,6 +51,7 @@ impl View {
             fires: self.fires,
             references: Arc::from([]),
             table_type: None,
+            is_read_only: false,
         }
     }
 }

@@ -94,6 +94,11 @@ impl SqlError {
 
     /// 544: an explicit value for an identity without IDENTITY_INSERT.
     pub fn identity_given(table: &Table) -> Self {
+        if table.is_variable() {
+            let text = "INSERT into an identity column not allowed on table variables.";
+            // 1077: an explicit value for an identity of a table variable.
+            return Self::new(1077, Ends::Statement, text);
+        }
         let text = format!(
             "Cannot insert explicit value for identity column in table '{}' when IDENTITY_INSERT is set to OFF.",
             table.name

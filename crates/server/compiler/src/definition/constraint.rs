@@ -40,18 +40,24 @@ fn cut(name: &str, count: usize) -> String {
     name.chars().take(count).collect()
 }
 
-/// The columns of a key, or the column of a column constraint; and whether each is descending.
-pub(super) fn key_columns(columns: &[IndexColumn], own: Option<&str>) -> Vec<(String, bool)> {
-    match (columns, own) {
-        ([], Some(own)) => vec![(own.to_owned(), false)],
-        (columns, _) => columns
-            .iter()
-            .map(|column| (column.name.text.clone(), column.descending))
-            .collect(),
-    }
-}
-
 impl TableDefinition {
+    /// The columns of a key, or the column of a column constraint; and whether each is descending.
+    pub(super) fn key_columns(&self, columns: &[IndexColumn], own: Option<&str>) -> Vec<(String, bool)> {
+        match (columns, own) {
+            ([], Some(own)) => vec![(own.to_owned(), false)],
+            (columns, _) => columns
+                .iter()
+                .map(|column| (self.own_name(&column.name.text), column.descending))
+                .collect(),
+        }
+    }
+
+    /// The name of a column as it was defined: SQLite distinguishes what T-SQL does not. Of none, as it is written.
+    pub(super) fn own_name(&self, written: &str) -> String {
+        self.column(written)
+            .map_or_else(|| written.to_owned(), |column| column.name.clone())
+    }
+
     pub(super) fn read_foreign_key(
         &self,
         key: &ast::ForeignKey,
@@ -69,7 +75,7 @@ impl TableDefinition {
         }
         let columns: Vec<String> = match (key.columns.as_slice(), column) {
             ([], Some(own)) => vec![own.to_owned()],
-            (columns, _) => columns.iter().map(|name| name.text.clone()).collect(),
+            (columns, _) => columns.iter().map(|name| self.own_name(&name.text)).collect(),
         };
         let name = given.unwrap_or_else(|| {
             naming.of(
@@ -156,6 +162,9 @@ impl TableDefinition {
             key.referenced_table = (other.schema.clone(), other.name.clone());
             if !other.has_key(&key.referenced_columns) {
                 return Err(SqlError::foreign_no_candidate(&table, &key.name));
+            }
+            for column in &mut key.referenced_columns {
+                *column = other.own_name(column);
             }
         }
         Ok(())

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use selenite_tsql::ast::{self, Constraint, ConstraintKind, CreateTable, TableElement};
 use selenite_types::DataType;
 
-use super::constraint::{Naming, key_columns};
+use super::constraint::Naming;
 use super::subquery::check_scalar;
 use super::{CheckDefinition, ColumnDefinition, IndexDefinition, KeyDefinition, TableDefinition};
 use crate::catalog::KeyKind;
@@ -229,7 +229,7 @@ impl TableDefinition {
             };
             return Err(again(&self.name));
         }
-        let columns = key_columns(&key.columns, column);
+        let columns = self.key_columns(&key.columns, column);
         self.check_index_columns(columns.iter().map(|(name, _)| name.as_str()))?;
         let is_of_table = column.is_none() || !key.columns.is_empty();
         let is_explicit = |known: &ColumnDefinition| is_new && is_of_table && known.nullable;

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use selenite_tsql::ast::{self, Condition, CreateIndex, Setting, StatementKind, Tree};
 
 use super::TableDefinition;
-use super::constraint::key_columns;
 use super::filter::{FilterPlace, filter_columns, native_filter};
 use super::sqlite::{collation, index_name, null_index_name, quoted};
 use super::text::bracketed;
@@ -49,8 +48,12 @@ impl IndexDefinition {
             table: table.name.clone(),
             is_unique: statement.unique,
             is_clustered: statement.clustered.unwrap_or(false),
-            columns: key_columns(&statement.columns, None),
-            include: statement.include.iter().map(|name| name.text.clone()).collect(),
+            columns: table.key_columns(&statement.columns, None),
+            include: statement
+                .include
+                .iter()
+                .map(|name| table.own_name(&name.text))
+                .collect(),
             filter: statement.filter.clone().map(Arc::new),
             ignores_duplicates: ignores_duplicates(&statement.options),
             is_disabled: false,
@@ -65,7 +68,7 @@ impl IndexDefinition {
         own: &[(String, bool)],
         table: &TableDefinition,
     ) -> Result<Self, SqlError> {
-        let mut columns = key_columns(&index.columns, None);
+        let mut columns = table.key_columns(&index.columns, None);
         if columns.is_empty() {
             columns = own.to_vec();
         }
@@ -76,7 +79,7 @@ impl IndexDefinition {
             is_unique: index.unique,
             is_clustered: index.clustered.unwrap_or(false),
             columns,
-            include: index.include.iter().map(|name| name.text.clone()).collect(),
+            include: index.include.iter().map(|name| table.own_name(&name.text)).collect(),
             filter: index.filter.clone().map(Arc::new),
             ignores_duplicates: ignores_duplicates(&index.options),
             is_disabled: false,

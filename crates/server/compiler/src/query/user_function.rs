@@ -17,7 +17,7 @@ use super::source::{Bound, rename};
 use super::tree::{From, Leaf, Query, Rows};
 use super::{Clause, QueryBinder};
 use crate::catalog::{FunctionResult, SystemColumn, SystemRows, Table, UserFunction};
-use crate::{Binder, Expr, ExprKind, NameKey, NoQuery, Source, SqlError, UserCall, is_same_type, written_object};
+use crate::{Binder, Expr, ExprKind, NameKey, NoQuery, Source, SqlError, UserCall, written_object};
 
 /// The parameters of the inline functions whose texts are being bound, each with its argument.
 #[derive(Default, Debug)]
@@ -282,7 +282,7 @@ impl QueryBinder<'_> {
             return Err(SqlError::table_clash(given.data_type.bare_name(), &wanted.name));
         };
         match &table.table_type {
-            Some(given) if is_same_type(given.full_name(), wanted.full_name()) => Ok(Some(table)),
+            Some(given) if given.is_same(wanted) => Ok(Some(table)),
             Some(given) => Err(SqlError::table_clash(&given.name, &wanted.name)),
             None => Err(SqlError::table_clash("table", &wanted.name)),
         }

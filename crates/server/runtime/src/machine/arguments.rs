@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use selenite_compiler::program::{Body, Parameter, Program};
-use selenite_compiler::{Ends, Environment, Frame as Values, SqlError, is_same_type, same_name};
+use selenite_compiler::{Ends, Environment, Frame as Values, SqlError, same_name};
 use selenite_tsql::ast::TableType;
 use selenite_types::{Conversion, DataType, DateFormat, Value, convert};
 
@@ -97,10 +97,7 @@ fn passed_table(wanted: &TableType, given: Option<&CallArgument>) -> Result<Opti
         };
     };
     let is_it = match table {
-        TableArgument::Variable(source) => source
-            .table_type
-            .as_ref()
-            .is_some_and(|known| is_same_type(known.full_name(), wanted.full_name())),
+        TableArgument::Variable(source) => source.table_type.as_ref().is_some_and(|known| known.is_same(wanted)),
         TableArgument::Rows(rows) => {
             (rows.schema.is_empty() || same_name(&rows.schema, &wanted.schema))
                 && (rows.name.is_empty() || same_name(&rows.name, &wanted.name))

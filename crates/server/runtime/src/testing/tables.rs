@@ -102,6 +102,7 @@ impl Tables {
             fires: Fires::default(),
             references: Arc::default(),
             table_type: None,
+            is_read_only: false,
         };
         for element in &definition.elements {
             if let TableElement::Column(column) = element {

@@ -518,9 +518,9 @@ impl SchemaView {
     }
 }
 
-/// The key of an object: by its name in SQLite, which no other one has.
+/// The key of an object: by its name in SQLite, which no other one has. Trailing blanks of both names do not count.
 fn key(schema: &str, name: &str) -> NameKey {
-    NameKey::new(&file_name(schema, name))
+    NameKey::new(&file_name(schema.trim_end_matches(' '), name))
 }
 
 /// Whether a name is that of a global temporary object, which is tempdb's and which all sessions see.

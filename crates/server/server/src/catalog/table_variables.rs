@@ -56,10 +56,23 @@ impl TableVariable {
     pub fn as_parameter(&self, name: &str) -> Self {
         let mut table = (*self.table).clone();
         name.clone_into(&mut table.name);
+        table.is_read_only = true;
         Self {
             table: Arc::new(table),
             statements: self.statements.clone(),
             is_passed: true,
+        }
+    }
+
+    /// The same one, which nothing changes any more.
+    #[must_use]
+    pub fn protected(&self) -> Self {
+        let mut table = (*self.table).clone();
+        table.is_read_only = true;
+        Self {
+            table: Arc::new(table),
+            statements: self.statements.clone(),
+            is_passed: self.is_passed,
         }
     }
 

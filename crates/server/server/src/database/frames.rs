@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use selenite_compiler::SqlError;
+use selenite_compiler::{NameKey, SqlError};
 use selenite_runtime::machine::FrameKind;
 
 use crate::catalog::table_variables::{KeptRows, TableVariable, Variables};
@@ -61,6 +61,15 @@ impl Frames {
         match self.0.last() {
             Some(frame) if !frame.variables.is_empty() => self.0.len(),
             Some(_) | None => 0,
+        }
+    }
+
+    /// Protects a table-valued parameter of the running frame, whose rows are there.
+    pub fn protect(&mut self, name: &NameKey) {
+        if let Some(frame) = self.0.last_mut()
+            && let Some(variable) = Arc::make_mut(&mut frame.variables).get_mut(name)
+        {
+            *variable = Arc::new(variable.protected());
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! - `passed-by-name`: a table variable of the caller is the callee's under another name: nothing changes it.
 //! - `rows-are-inserted`: rows that a client has sent are inserted into a table of the callee's as those of INSERT ..
-//!   EXECUTE: with the defaults, rules and conversions of its type.
+//!   EXECUTE: with the defaults, rules and conversions of its type. Nothing changes the table after that.
 //! - `types-are-executed` of [`crate::catalog::permission`]: a variable that a batch declares, and rows that a client has
 //!   sent, need EXECUTE on their type.
 
@@ -22,11 +22,11 @@ use crate::execution::session_executor::SessionExecutor;
 
 impl SessionExecutor<'_> {
     /// The tables of the table-valued parameters of the frame that begins, those of rows empty; `before` is the
-    /// caller's database, if that is another one.
+    /// caller's database, if that is another one. In a text (`is_text`), an empty table is one that the text declares.
     ///
     /// # Errors
-    /// 40510 in another database; SQLite's error.
-    pub(crate) fn passed_variables(&mut self, before: Option<i32>) -> Result<Variables, Failure> {
+    /// 40510 in another database; 229; SQLite's error.
+    pub(crate) fn passed_variables(&mut self, before: Option<i32>, is_text: bool) -> Result<Variables, Failure> {
         let passed = std::mem::take(&mut self.passed_tables);
         if passed.is_empty() {
             return Ok(Variables::new());
@@ -35,7 +35,10 @@ impl SessionExecutor<'_> {
             return Err(SqlError::unsupported("A table-valued parameter of a procedure of another database").into());
         }
         self.refresh()?;
-        for sent in passed.iter().filter(|passed| passed.is_sent()) {
+        for sent in passed
+            .iter()
+            .filter(|passed| passed.is_sent() || is_text && passed.from.is_none())
+        {
             self.check_execute(&sent.table_type, None)?;
         }
         let mut variables = Variables::new();
@@ -47,6 +50,11 @@ impl SessionExecutor<'_> {
             return Err(error.into());
         }
         Ok(variables)
+    }
+
+    /// Protects a table-valued parameter of the frame that has begun, whose rows are there.
+    pub(crate) fn protect(&mut self, name: &str) {
+        self.frames.protect(&NameKey::new(name));
     }
 
     /// 229: a variable of a table type in a program whose module has this owner, or none.
@@ -73,7 +81,12 @@ impl SessionExecutor<'_> {
                 }
                 Some(TableArgument::Rows(_)) | None => {
                     let declared = parameter_table(name, table_type);
-                    TableVariable::make(connection, &declared, depth)?
+                    let made = TableVariable::make(connection, &declared, depth)?;
+                    match from {
+                        // Its rows are still to come.
+                        Some(_) => made,
+                        None => made.protected(),
+                    }
                 }
             };
             variables.insert(NameKey::new(name), Arc::new(variable));
@@ -124,11 +137,10 @@ impl RowsInsert {
         if names.is_empty() {
             return Err(SqlError::unsupported("A table-valued parameter of defaults alone"));
         }
-        let table_type = &passed.table_type;
         let (name, names) = (&passed.name, names.join(", "));
-        let type_name = format!("{}.{}", bracketed(&table_type.schema), bracketed(&table_type.name));
         Ok(Some(Self {
-            text: format!("DECLARE {name} {type_name} INSERT {name} ({names}) EXECUTE p"),
+            // What its type means now does not matter: the table is there, and the declaration does not run.
+            text: format!("DECLARE {name} TABLE (p INT) INSERT {name} ({names}) EXECUTE p"),
             columns,
         }))
     }

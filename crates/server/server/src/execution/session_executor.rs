@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use selenite::thread_memory;
-use selenite_compiler::program::Program;
+use selenite_compiler::program::{Body, Program};
 use selenite_compiler::statement::Statement;
 use selenite_compiler::{Ends, NameKey, SqlError, same_name};
 use selenite_runtime::change::ChangedRows;
@@ -628,7 +628,8 @@ impl SessionExecutor<'_> {
         before: Option<i32>,
     ) -> Result<(), Failure> {
         let declared = declared(program);
-        let mut variables = self.passed_variables(before)?;
+        let is_text = matches!(program.body(), Body::Batch);
+        let mut variables = self.passed_variables(before, is_text)?;
         let mut trigger = None;
         if kind == FrameKind::Trigger {
             let (object_id, logical) = self.begin_trigger(self.frames.depth() + 1)?;

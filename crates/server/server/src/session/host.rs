@@ -102,12 +102,25 @@ impl<'a> SessionHost<'a> {
     /// # Errors
     /// What is wrong with it.
     pub fn program(&mut self, text: &str, parameters: &str) -> Result<Arc<Program>, Vec<SqlError>> {
-        memory::reserve(text.len()).map_err(|error| vec![error])?;
-        let key = ProgramKey {
+        let key = self.program_key(text, parameters);
+        self.program_of(key).map(|(program, _)| program)
+    }
+
+    /// What distinguishes the program of a text.
+    pub fn program_key(&self, text: &str, parameters: &str) -> ProgramKey {
+        ProgramKey {
             text: Arc::from(text),
             parameters: Arc::from(parameters),
             quoted_identifier: self.state.session.options & QUOTED_IDENTIFIER != 0,
-        };
+        }
+    }
+
+    /// As [`SessionHost::program`], with whether it holds as long as the definitions of the database do.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn program_of(&mut self, key: ProgramKey) -> Result<(Arc<Program>, bool), Vec<SqlError>> {
+        memory::reserve(key.text.len()).map_err(|error| vec![error])?;
         let executor = &mut self.executor;
         let of_database = || {
             executor.refresh().ok()?;

@@ -21,6 +21,7 @@ use selenite_types::Value;
 use super::arguments::{call_arguments, int_of, text_of};
 use super::host::{Handle, SessionHost};
 use super::procedure_name::{self, Target};
+use crate::compile::ProgramKey;
 
 /// A call that is being answered.
 struct Answering<'a, 'b> {
@@ -89,7 +90,8 @@ impl Answering<'_, '_> {
 
     /// sp_executesql: text, declarations, values.
     fn execute_text(&mut self, database: Option<&Name>) -> Result<Ended, Vec<SqlError>> {
-        let program = self.compile(0, 1)?;
+        let key = self.key(0, 1)?;
+        let (program, _) = self.host.program_of(key)?;
         match self.host.run_in(database, &program) {
             Ok(()) => Ok(self.run(program, 2)),
             Err(Failure::Error(error)) => Err(vec![error]),
@@ -121,16 +123,28 @@ impl Answering<'_, '_> {
         self.host.handle = Some(handle);
         match self.prepared.find(number) {
             Some(Statement::Program(program)) => Ok(self.run(program, 3)),
+            Some(Statement::Typed(key)) => self.run_typed(key, 3),
             Some(Statement::Procedure(_)) | None => Err(vec![prepared::unknown_handle(number)]),
         }
     }
 
+    /// Runs a text that names types of users, as they are now.
+    fn run_typed(&mut self, key: ProgramKey, first: usize) -> Result<Ended, Vec<SqlError>> {
+        let (program, _) = self.host.program_of(key)?;
+        Ok(self.run(program, first))
+    }
+
     fn prepare_text(&mut self) -> Result<Handle, Vec<SqlError>> {
-        let program = self.compile(2, 1).map_err(|mut errors| {
+        let not_prepared = |mut errors: Vec<SqlError>| {
             errors.push(prepared::not_prepared());
             errors
-        })?;
-        self.keep(Statement::Program(program))
+        };
+        let key = self.key(2, 1).map_err(not_prepared)?;
+        let compiled = self.host.program_of(key.clone()).map_err(not_prepared)?;
+        self.keep(match compiled {
+            (_, true) => Statement::Typed(key),
+            (program, false) => Statement::Program(program),
+        })
     }
 
     fn keep(&mut self, statement: Statement) -> Result<Handle, Vec<SqlError>> {
@@ -158,6 +172,7 @@ impl Answering<'_, '_> {
         let number = self.handle()?;
         match self.prepared.find(number) {
             Some(Statement::Program(program)) => Ok(self.run(program, 1)),
+            Some(Statement::Typed(key)) => self.run_typed(key, 1),
             Some(Statement::Procedure(name)) => Ok(self.call_other(&name, 1)),
             None => Err(vec![prepared::unknown_handle(number)]),
         }
@@ -180,8 +195,8 @@ impl Answering<'_, '_> {
         number.ok_or_else(|| vec![prepared::unknown_handle(0)])
     }
 
-    /// The program of the text and the declarations in these places.
-    fn compile(&mut self, text_at: usize, declared_at: usize) -> Result<Arc<Program>, Vec<SqlError>> {
+    /// The text and the declarations in these places.
+    fn key(&self, text_at: usize, declared_at: usize) -> Result<ProgramKey, Vec<SqlError>> {
         let procedure = match &self.call.procedure {
             Procedure::Id(id) => id.name(),
             Procedure::Name(name) => name,
@@ -191,7 +206,7 @@ impl Answering<'_, '_> {
             None => Arc::default(),
             Some(_) => text_of(self.call, declared_at, procedure).map_err(|error| vec![error])?,
         };
-        self.host.program(&text, &declared)
+        Ok(self.host.program_key(&text, &declared))
     }
 
     /// Runs a program with the values after the first parameters.

@@ -31,6 +31,7 @@ impl SessionHost<'_> {
                 self.executor.leave();
                 return Err(failure);
             }
+            self.executor.protect(&passed.name);
         }
         Ok(())
     }

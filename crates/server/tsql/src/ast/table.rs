@@ -49,6 +49,12 @@ impl TableType {
     pub fn full_name(&self) -> (&str, &str) {
         (&self.schema, &self.name)
     }
+
+    /// Whether both are one type: one that was dropped and created in another form since is another type.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other) || self == other
+    }
 }
 
 /// A type of a user.

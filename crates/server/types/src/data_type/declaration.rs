@@ -50,7 +50,8 @@ impl DataType {
     ///
     /// Errors: an invalid name or argument, as SQL Server reports it.
     pub fn from_name(name: &str, arguments: &[Argument], site: &Site<'_>) -> Result<Self, DeclarationError> {
-        let name_lower = name.to_ascii_lowercase();
+        // Trailing blanks of a name do not count.
+        let name_lower = name.trim_end_matches(' ').to_ascii_lowercase();
         let Some(word) = Word::find(&name_lower) else {
             return Err(site.unknown(name, &name_lower));
         };

@@ -36,6 +36,9 @@ impl DefinitionContext<'_> {
         }
         match &create.definition {
             TypeDefinition::Alias { base, .. } => {
+                if base.user_type.is_some() {
+                    return Err(unknown_type(&written_object(&base.name)));
+                }
                 let place = DeclarationContext::Column { number: 1, name: own };
                 declared_type(base, place)?;
             }
@@ -144,6 +147,12 @@ impl DefinitionContext<'_> {
         }
         Ok(())
     }
+}
+
+/// 2715: an unknown type, or one of a user where there has to be one of the system.
+fn unknown_type(name: &str) -> SqlError {
+    let text = format!("Column, parameter, or variable #1: Cannot find data type {name}.");
+    SqlError::new(2715, Ends::Statement, text).with_state(3)
 }
 
 /// 2715: a temporary table is tempdb's, which has no types of users.

@@ -7,6 +7,8 @@ use selenite_compiler::program::Program;
 use selenite_compiler::{Ends, SqlError};
 use selenite_tsql::ast::ObjectName;
 
+use crate::compile::ProgramKey;
+
 /// A session's prepared statements.
 pub(crate) struct Prepared {
     statements: HashMap<i32, Statement>,
@@ -21,6 +23,8 @@ pub(crate) struct Prepared {
 pub(crate) enum Statement {
     /// A text with its parameters.
     Program(Arc<Program>),
+    /// A text that names types of users, compiled whenever it is run: they may be other ones then.
+    Typed(ProgramKey),
     /// A procedure, looked up whenever it is called.
     Procedure(ObjectName),
 }
@@ -86,6 +90,10 @@ impl Statement {
     fn size(&self) -> u64 {
         match self {
             Self::Program(program) => program.memory_size(),
+            Self::Typed(key) => {
+                let size = size_of::<ProgramKey>() + key.text.len() + key.parameters.len();
+                u64::try_from(size).unwrap_or(u64::MAX)
+            }
             Self::Procedure(name) => {
                 let parts = [&name.server, &name.database, &name.schema];
                 let texts: usize = parts.into_iter().flatten().map(|part| part.text.len()).sum();

@@ -9,7 +9,7 @@ use super::client::{Client, all_fail, int, output, parameter, succeed};
 use super::fixture::Fixture;
 
 /// A database `d` with an alias type, a table type and a schema `s`.
-fn client(fixture: &Fixture) -> Client {
+pub fn client(fixture: &Fixture) -> Client {
     let mut client = fixture.client();
     succeed(&mut client, "CREATE DATABASE d");
     succeed(&mut client, "USE d");
@@ -102,6 +102,7 @@ fn a_variable_of_a_table_type_is_a_table_variable() {
             (547, "DECLARE @l lines INSERT @l (number, amount) VALUES ('a', 0)"),
             (2627, "DECLARE @l lines INSERT @l (number) VALUES ('a'), ('a')"),
             (515, "DECLARE @l lines INSERT @l (number) VALUES (NULL)"),
+            (1077, "DECLARE @l lines INSERT @l (id, number) VALUES (5, 'a')"),
             (3732, "DROP TYPE lines"),
             (3732, "DROP TYPE phone"),
         ],
@@ -148,6 +149,8 @@ fn types_are_described_and_refused() {
             (219, "CREATE TYPE dbo.lines AS TABLE (a INT)"),
             (219, "CREATE TYPE [int] FROM INT"),
             (2715, "CREATE TYPE x FROM none"),
+            (2715, "CREATE TYPE x FROM phone"),
+            (2715, "CREATE TYPE x FROM dbo.lines"),
             (2760, "CREATE TYPE none.x FROM INT"),
             (40510, "CREATE TYPE x AS TABLE (a INT REFERENCES t (a))"),
             (350, "CREATE TABLE x (a lines)"),
@@ -347,8 +350,14 @@ fn functions_take_tables() {
 }
 
 /// A table-valued parameter of `numbers` or another type.
-fn table(name: &str, (schema, type_name): (&str, &str), columns: &[(DataType, bool)], values: Vec<Value>) -> Parameter {
+pub fn table(
+    name: &str,
+    (schema, type_name): (&str, &str),
+    columns: &[(DataType, bool)],
+    values: Vec<Value>,
+) -> Parameter {
     let sent = columns.iter().filter(|(_, is_default)| !is_default).count();
+    let is_null = columns.is_empty();
     let columns = columns.iter().map(|(data_type, is_default)| TableColumn {
         type_info: TypeInfo {
             data_type: *data_type,
@@ -364,6 +373,8 @@ fn table(name: &str, (schema, type_name): (&str, &str), columns: &[(DataType, bo
         values,
     };
     Parameter {
+        // A null table is sent as a default alone.
+        is_default: is_null,
         table: Some(Arc::new(value)),
         ..parameter(name, DataType::Int, Value::Null)
     }
@@ -587,4 +598,21 @@ fn types_need_permissions() {
     succeed(&mut client, "GRANT CONTROL ON TYPE::other TO ann");
     succeed(&mut ann, "ALTER SCHEMA a TRANSFER TYPE::dbo.other");
     assert_eq!(ann.int("DECLARE @c a.other = 5 SELECT @c"), 5);
+}
+
+#[test]
+fn a_text_needs_permission_for_what_it_declares_and_is_not_given() {
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
+    succeed(
+        &mut client,
+        "CREATE LOGIN ann WITH PASSWORD = 'Corr3ct-horse' CREATE USER ann FOR LOGIN ann",
+    );
+    let mut ann = fixture.client_as("ann", "Corr3ct-horse", "d");
+    let asked = || vec![words("SELECT COUNT(*) FROM @l"), words("@l lines READONLY")];
+    let answer = ann.call(ProcedureId::ExecuteSql, asked());
+    assert_eq!(answer.errors().first().map(|(number, _)| *number), Some(229));
+    succeed(&mut client, "GRANT EXECUTE ON TYPE::lines TO ann");
+    let answer = ann.call(ProcedureId::ExecuteSql, asked());
+    assert_eq!(answer.rows(), [vec![Value::Int(0)]]);
 }
