@@ -69,6 +69,8 @@ need_tests() {
   need_scripting_hosts
   need_library libgssapi_krb5.so.2 libgssapi-krb5-2
   need_library libltdl.so.7 libltdl7
+  # What is written, synced and renamed, for power failures.
+  need_command strace strace
   # Tokens for keys.
   need_command softhsm2-util softhsm2
   need_command swtpm swtpm
