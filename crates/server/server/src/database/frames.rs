@@ -24,6 +24,8 @@ pub struct Frame {
     pub schema: Option<Arc<str>>,
     /// The caller's database, if it is another one.
     pub before: Option<i32>,
+    /// The database in use when it began.
+    pub database: i32,
     /// Its table variables.
     pub variables: Arc<Variables>,
     /// Temporary tables that it made.
@@ -54,6 +56,13 @@ impl Frames {
     /// The schema in which the running procedure looks for others; `None` in a batch.
     pub fn schema(&self) -> Option<Arc<str>> {
         self.0.last()?.schema.clone()
+    }
+
+    /// The database in use when the running frame began, if it is in use again when that ends: what USE does in a text
+    /// ends with the text.
+    pub fn begun_in(&self) -> Option<i32> {
+        let frame = self.0.last().filter(|frame| frame.kind != FrameKind::Batch);
+        frame.map(|frame| frame.database)
     }
 
     /// Distinguishes bound statements of one depth from those of another; 0 where there is no table variable.

@@ -21,6 +21,7 @@ use crate::execution::procedures;
 use crate::execution::session_executor::{CrossDatabaseCall, SessionExecutor};
 use crate::memory;
 use crate::names::session_catalog::{SessionCatalog, invalid_synonym};
+use crate::session_state::CurrentDatabase;
 
 impl SessionExecutor<'_> {
     /// The procedure of a name in another database.
@@ -54,14 +55,43 @@ impl SessionExecutor<'_> {
         found
     }
 
-    /// A text is about to run, as a procedure of that database.
+    /// Puts a database in use, and the temporary tables where it reaches them.
     ///
     /// # Errors
-    /// 911, 916.
+    /// What keeps it from being opened.
+    pub(crate) fn put_in_use(&mut self, id: i32) -> Result<CurrentDatabase, SqlError> {
+        let before = std::mem::replace(&mut self.transactions.current, id);
+        self.scope.objects.database_id = id;
+        let moved = self.refresh().and_then(|_| self.transactions.move_temporary(before));
+        if let Err(error) = moved {
+            self.transactions.current = before;
+            self.scope.objects.database_id = before;
+            return Err(error);
+        }
+        self.transactions.close_if_idle(before);
+        Ok(self.current_database())
+    }
+
+    /// What USE did in a text ends with the text: the database before it is in use again, unless it is not there any
+    /// more. Whether another one was.
+    pub(crate) fn use_again(&mut self, id: i32) -> bool {
+        if id == self.transactions.current || self.put_in_use(id).is_err() {
+            return false;
+        }
+        // An error is reported by the next statement that needs the permissions.
+        let _ = self.refresh_permissions();
+        true
+    }
+
+    /// A text is about to run, as a procedure of that database. Its program comes with whether it holds for the database
+    /// in use alone.
+    ///
+    /// # Errors
+    /// 911, 916; 40510 for types of users, which are the other database's.
     pub(crate) fn note_text_database(
         &mut self,
         database: Option<&Name>,
-        program: &Arc<Program>,
+        (program, is_of_database): (&Arc<Program>, bool),
     ) -> Result<(), Failure> {
         self.pending_call = None;
         let Some(database) = database else {
@@ -73,6 +103,9 @@ impl SessionExecutor<'_> {
         let id = found.ok_or_else(|| unknown_database(&database.text))?.id;
         if id != self.transactions.current {
             self.admitted(id)?;
+            if is_of_database {
+                return Err(SqlError::unsupported("A type of a user in a text of another database").into());
+            }
             self.pending_call = Some(CrossDatabaseCall {
                 program: program.clone(),
                 database_id: id,

@@ -417,20 +417,7 @@ impl SessionExecutor<'_> {
         {
             return Err(no_access(&self.session.login_info.login, &record.name).into());
         }
-        let before = std::mem::replace(&mut self.transactions.current, record.id);
-        self.scope.objects.database_id = record.id;
-        if let Err(error) = self.refresh() {
-            self.transactions.current = before;
-            self.scope.objects.database_id = before;
-            return Err(error.into());
-        }
-        if let Err(error) = self.transactions.move_temporary(before) {
-            self.transactions.current = before;
-            self.scope.objects.database_id = before;
-            return Err(error.into());
-        }
-        self.transactions.close_if_idle(before);
-        Ok(self.current_database())
+        Ok(self.put_in_use(record.id)?)
     }
 
     /// Binds an INSERT .. EXECUTE before what it calls is run.
@@ -508,12 +495,13 @@ impl SessionExecutor<'_> {
         done
     }
 
-    /// A text is about to run as sp_executesql of a database: if that is not the one in use, its frame begins there.
+    /// A text is about to run as sp_executesql of a database: if that is not the one in use, its frame begins there. Its
+    /// program comes with whether it holds for the database in use alone.
     ///
     /// # Errors
     /// 911 if there is none, 916 if the login may not use it.
-    pub fn run_in(&mut self, database: Option<&ast::Name>, program: &Arc<Program>) -> Result<(), Failure> {
-        self.note_text_database(database, program)
+    pub fn run_in(&mut self, database: Option<&ast::Name>, text: (&Arc<Program>, bool)) -> Result<(), Failure> {
+        self.note_text_database(database, text)
     }
 
     /// Finds a procedure, or runs it if it is the server's own; `None` if there is none of that name. The session's own
@@ -573,10 +561,13 @@ impl SessionExecutor<'_> {
         started
     }
 
-    /// The frame that began last ends.
-    pub fn leave(&mut self) {
+    /// The frame that began last ends. Returns the database that is in use again, if a text has used another one.
+    pub fn leave(&mut self) -> Option<CurrentDatabase> {
+        let begun = self.frames.begun_in();
         let before = self.end_frame();
+        let has_returned = begun.is_some_and(|id| self.use_again(id));
         self.leave_procedure_database(before);
+        has_returned.then(|| self.current_database())
     }
 
     /// A step of the transaction; the machine has checked counts and names. Its isolation is the state's, which may
@@ -660,6 +651,7 @@ impl SessionExecutor<'_> {
             kind,
             schema: self.schema_of_program(program),
             before,
+            database: self.transactions.current,
             variables: Arc::new(variables),
             temporary: Vec::new(),
             identity_insert: self.identity_insert.clone(),

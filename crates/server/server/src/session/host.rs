@@ -356,7 +356,14 @@ impl Host for SessionHost<'_> {
         if self.executor.frames.is_trigger() {
             self.state.session.triggers.pop();
         }
-        self.executor.leave();
+        if let Some(again) = self.executor.leave() {
+            let left = std::mem::replace(&mut self.state.database, again.clone());
+            // A client that is gone is noticed by what is sent next.
+            let _ = self.reply.env_change(&EnvChange::Database {
+                new: &again.name,
+                old: &left.name,
+            });
+        }
         self.show_cursors();
     }
 
@@ -486,8 +493,8 @@ impl SessionHost<'_> {
     }
 
     /// A text is about to run as sp_executesql of a database.
-    pub fn run_in(&mut self, database: Option<&ast::Name>, program: &Arc<Program>) -> Result<(), Failure> {
-        self.executor.run_in(database, program)
+    pub fn run_in(&mut self, database: Option<&ast::Name>, text: (&Arc<Program>, bool)) -> Result<(), Failure> {
+        self.executor.run_in(database, text)
     }
 
     /// A procedure of the executor's.
@@ -539,13 +546,12 @@ fn execute_sql(host: &mut SessionHost<'_>, call: &Call<'_>, database: Option<&Na
     let text = text_at(0)?.unwrap_or_default();
     let parameters = text_at(1)?.unwrap_or_default();
     // One of the errors is reported: a call has but one.
-    let program = host
-        .program(&text, &parameters)
-        .map_err(|mut errors| match errors.is_empty() {
-            true => SqlError::internal("a text without program or error"),
-            false => errors.swap_remove(0),
-        })?;
-    host.run_in(database, &program)?;
+    let key = host.program_key(&text, &parameters);
+    let (program, is_of_database) = host.program_of(key).map_err(|mut errors| match errors.is_empty() {
+        true => SqlError::internal("a text without program or error"),
+        false => errors.swap_remove(0),
+    })?;
+    host.run_in(database, (&program, is_of_database))?;
     let first = call.arguments.len().min(2);
     Ok(Callee::ProgramWith { program, first })
 }

@@ -91,8 +91,8 @@ impl Answering<'_, '_> {
     /// sp_executesql: text, declarations, values.
     fn execute_text(&mut self, database: Option<&Name>) -> Result<Ended, Vec<SqlError>> {
         let key = self.key(0, 1)?;
-        let (program, _) = self.host.program_of(key)?;
-        match self.host.run_in(database, &program) {
+        let (program, is_of_database) = self.host.program_of(key)?;
+        match self.host.run_in(database, (&program, is_of_database)) {
             Ok(()) => Ok(self.run(program, 2)),
             Err(Failure::Error(error)) => Err(vec![error]),
             Err(Failure::Stop(Stop::Attention)) => Ok(Ended::Attention),

@@ -28,7 +28,7 @@ impl SessionHost<'_> {
                 continue;
             };
             if let Err(failure) = self.insert_rows(passed, rows) {
-                self.executor.leave();
+                self.leave();
                 return Err(failure);
             }
             self.executor.protect(&passed.name);

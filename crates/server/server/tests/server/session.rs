@@ -71,6 +71,7 @@ mod transactions;
 mod triggers;
 mod types_of_users;
 mod undeclared;
+mod use_in_texts;
 mod view_changes;
 mod view_triggers;
 mod views;
