@@ -7,7 +7,7 @@ mod unsupported;
 pub(crate) use program_cache::{ProgramCache, ProgramKey};
 use selenite_compiler::program::Program;
 use selenite_compiler::{Ends, SqlError};
-use selenite_tsql::ast::{Parameter, StatementKind, Tree};
+use selenite_tsql::ast::{CursorStatement, Parameter, Query, QueryBody, SelectItem, StatementKind, Tree};
 use selenite_tsql::{Options, SyntaxError, UserTypes, parse_typed};
 pub(crate) use unsupported::UNSUPPORTED_DBCC;
 
@@ -37,10 +37,39 @@ pub(crate) fn compile_typed(
     if !refused.is_empty() {
         return Err(refused);
     }
+    let tree = if key.is_cursor { as_cursor(tree) } else { tree };
     match parameters {
         None => Program::of_batch(&key.text, tree),
         Some(parameters) => Program::of_text(&key.text, tree, &parameters),
     }
+}
+
+/// A single query as that of an API cursor; anything else as it is.
+fn as_cursor(mut tree: Tree) -> Tree {
+    if let [statement] = tree.statements.as_mut_slice()
+        && let StatementKind::Select(select) = &statement.kind
+        && is_cursors(&select.query)
+    {
+        let query = CursorStatement::OpenQuery(select.clone());
+        statement.kind = StatementKind::Cursor(Box::new(query));
+    }
+    tree
+}
+
+/// Whether a query returns rows to a client, one by one.
+fn is_cursors(query: &Query) -> bool {
+    let mut body = &query.body;
+    while let QueryBody::Combined(combined) = body {
+        body = &combined.first;
+    }
+    let is_rows = match body {
+        QueryBody::Select(select) => {
+            let assigns = |item: &SelectItem| matches!(item, SelectItem::Assign { .. });
+            select.into.is_none() && !select.items.iter().any(assigns)
+        }
+        QueryBody::Nested(_) | QueryBody::Combined(_) => true,
+    };
+    is_rows && query.for_clause.is_none()
 }
 
 /// `@a int, @b nvarchar(10) OUTPUT`: what follows a procedure's name, and is parsed as such.
@@ -109,6 +138,7 @@ mod tests {
             text: Arc::from(text),
             parameters: Arc::from(parameters),
             quoted_identifier: true,
+            is_cursor: false,
         };
         let compiled = compile(&key, &|| true);
         compiled.map_or_else(|errors| errors.iter().map(SqlError::number).collect(), |_| Vec::new())

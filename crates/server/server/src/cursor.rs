@@ -30,7 +30,7 @@ pub(crate) use row_version::row_version;
 
 /// The number of a cursor in its session.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) struct CursorId(u32);
+pub(crate) struct CursorId(pub u32);
 
 /// A cursor, open or closed.
 pub(crate) struct Cursor {
@@ -38,8 +38,8 @@ pub(crate) struct Cursor {
     pub name: String,
     pub rule: CursorRule,
     pub kind: CursorKind,
-    /// How many columns its query has; of a static one 0 if that is not known yet.
-    pub column_count: usize,
+    /// The columns of its table that its query returns unchanged, one for each column of the query.
+    pub origins: Vec<Option<usize>>,
     /// The program that declared it, with the query.
     pub program: Arc<Program>,
     pub query: StatementId,
@@ -48,6 +48,8 @@ pub(crate) struct Cursor {
     /// The database that was in use.
     pub database_id: i32,
     pub open: Option<OpenCursor>,
+    /// Whether it is closed when its last row has been fetched.
+    pub auto_closes: bool,
     /// How many names and variables are its.
     holder_count: usize,
 }
@@ -121,7 +123,7 @@ impl Cursor {
     /// A cursor that is not open.
     pub fn new(
         name: &str,
-        (rule, kind, column_count): (CursorRule, CursorKind, usize),
+        (rule, kind, origins): (CursorRule, CursorKind, Vec<Option<usize>>),
         (program, query): (&Arc<Program>, StatementId),
         slots: &[Value],
         database_id: i32,
@@ -130,12 +132,13 @@ impl Cursor {
             name: name.to_owned(),
             rule,
             kind,
-            column_count,
+            origins,
             program: Arc::clone(program),
             query,
             slots: slots.to_vec(),
             database_id,
             open: None,
+            auto_closes: false,
             holder_count: 0,
         }
     }
@@ -178,6 +181,24 @@ impl OpenCursor {
         match &self.place {
             CursorPlace::Kept { rows, .. } => i32::try_from(rows.count()).unwrap_or(i32::MAX),
             CursorPlace::Before | CursorPlace::On(..) | CursorPlace::After => UNKNOWN_COUNT,
+        }
+    }
+
+    /// It is on no row from now on: behind all of them, or before them.
+    pub fn leave(&mut self, is_behind: bool) {
+        self.buffer.clear();
+        match &mut self.place {
+            CursorPlace::Kept { rows, position } => {
+                let behind = i64::try_from(rows.count()).unwrap_or(i64::MAX).saturating_add(1);
+                *position = if is_behind { behind } else { 0 };
+            }
+            place @ (CursorPlace::Before | CursorPlace::On(..) | CursorPlace::After) => {
+                *place = if is_behind {
+                    CursorPlace::After
+                } else {
+                    CursorPlace::Before
+                };
+            }
         }
     }
 

@@ -105,6 +105,7 @@ fn compiled(text: &str, parameters: &str) -> Result<Program, SqlError> {
         text: text.into(),
         parameters: parameters.into(),
         quoted_identifier: true,
+        is_cursor: false,
     };
     compile(&key, &|| memory::reserve(0).is_ok()).map_err(|mut errors| match errors.is_empty() {
         true => SqlError::internal("a text without program or error"),

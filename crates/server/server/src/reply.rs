@@ -7,7 +7,9 @@ use selenite_compiler::statement::ResultColumn;
 use selenite_compiler::{Ends, SqlError};
 use selenite_runtime::change::GivenRow;
 use selenite_runtime::machine::{Failure, Message, Output, Stop};
-use selenite_tds::{Column, Done, DoneKind, EnvChange, Notice, ReturnValue, RowShape, TdsError, TokenWriter};
+use selenite_tds::{
+    Column, ColumnInfo, Done, DoneKind, EnvChange, Notice, ReturnValue, RowShape, TdsError, TokenWriter,
+};
 use selenite_types::{DataType, Value, Width, utf16_prefix};
 
 use crate::cursor::CursorRows;
@@ -38,6 +40,21 @@ struct RowSet {
     row_count: u64,
     /// Whether the executor began them: then the machine does not report their end.
     is_of_executor: bool,
+}
+
+/// No rows yet, of these columns.
+fn row_set(columns: &[Column], is_of_executor: bool) -> Result<RowSet, SqlError> {
+    let shape = RowShape::new(columns).map_err(|error| SqlError::internal(&error.to_string()))?;
+    let long = columns.iter().enumerate();
+    let long = long
+        .filter_map(|(index, column)| Some((index, unit_size(column.data_type)?)))
+        .collect();
+    Ok(RowSet {
+        shape,
+        long,
+        row_count: 0,
+        is_of_executor,
+    })
 }
 
 impl Reply {
@@ -188,6 +205,32 @@ impl Reply {
         self.written(written)
     }
 
+    /// Rows of a cursor follow, whose columns `is_known` by the client or not; the parts of its table's name, and what
+    /// each column comes from.
+    ///
+    /// # Errors
+    /// 1056 for too many columns; the client is gone.
+    pub fn cursor_columns(
+        &mut self,
+        columns: &[Column],
+        (table, info): (Option<&[&str]>, &[ColumnInfo]),
+        is_known: bool,
+    ) -> Result<(), Failure> {
+        self.end_rows()?;
+        if is_known {
+            self.rows = Some(row_set(columns, true)?);
+            let written = self.tokens.known_columns();
+            return Ok(self.written(written)?);
+        }
+        self.begin_rows(columns, true)?;
+        let mut written = Ok(());
+        if let Some(parts) = table {
+            written = self.tokens.table_names(&[parts]);
+        }
+        let written = written.and_then(|()| self.tokens.column_info(info));
+        Ok(self.written(written)?)
+    }
+
     /// The rows of a procedure that the host implements end: the machine does not know of them.
     pub fn end_rows(&mut self) -> Result<(), Stop> {
         let Some(rows) = self.rows.take().filter(|rows| rows.is_of_executor) else {
@@ -216,18 +259,9 @@ impl Reply {
         if let Some(capture) = &mut self.capture {
             return Ok(capture.columns(columns.iter().map(|column| column.data_type))?);
         }
-        let shape = RowShape::new(columns).map_err(|error| SqlError::internal(&error.to_string()))?;
-        let long = columns.iter().enumerate();
-        let long = long
-            .filter_map(|(index, column)| Some((index, unit_size(column.data_type)?)))
-            .collect();
-        let written = self.tokens.columns(&shape);
-        self.rows = Some(RowSet {
-            shape,
-            long,
-            row_count: 0,
-            is_of_executor,
-        });
+        let rows = row_set(columns, is_of_executor)?;
+        let written = self.tokens.columns(&rows.shape);
+        self.rows = Some(rows);
         Ok(self.written(written)?)
     }
 
@@ -283,7 +317,9 @@ impl Reply {
     /// 1056 for too many columns; the client is gone.
     pub fn columns(&mut self, columns: &[Column]) -> Result<(), Failure> {
         // A procedure of the system's may have several results.
-        self.end_rows()?;
+        if self.cursor.is_none() {
+            self.end_rows()?;
+        }
         self.begin_rows(columns, true)
     }
 

@@ -10,6 +10,7 @@
 
 mod arguments;
 mod command;
+mod cursor_outputs;
 mod facts;
 mod host;
 mod local_clock;

@@ -44,5 +44,5 @@ pub use request::{
     Batch, BulkReader, BulkStep, Headers, Isolation, Parameter, Procedure, ProcedureId, Request, RpcCall, RpcRequest,
     TableColumn, TableValue, TransactionRequest, TransactionStep,
 };
-pub use token::{Column, Done, DoneKind, EnvChange, LoginAck, Notice, ReturnValue, RowShape, TokenWriter};
+pub use token::{Column, ColumnInfo, Done, DoneKind, EnvChange, LoginAck, Notice, ReturnValue, RowShape, TokenWriter};
 pub use value::{Collation, TypeInfo};

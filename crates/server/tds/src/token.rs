@@ -1,6 +1,7 @@
 //! The tokens of a server's response (MS-TDS 2.2.7).
 
 mod column;
+mod column_info;
 mod done;
 mod env_change;
 mod login_ack;
@@ -11,6 +12,7 @@ mod text;
 mod token_writer;
 
 pub use column::Column;
+pub use column_info::ColumnInfo;
 pub use done::{Done, DoneKind};
 pub use env_change::EnvChange;
 pub use login_ack::LoginAck;
@@ -21,6 +23,8 @@ pub use token_writer::TokenWriter;
 
 pub(crate) const RETURN_STATUS: u8 = 0x79;
 pub(crate) const COLUMN_METADATA: u8 = 0x81;
+pub(crate) const TABLE_NAME: u8 = 0xA4;
+pub(crate) const COLUMN_INFO: u8 = 0xA5;
 pub(crate) const ORDER: u8 = 0xA9;
 pub(crate) const ERROR: u8 = 0xAA;
 pub(crate) const INFO: u8 = 0xAB;

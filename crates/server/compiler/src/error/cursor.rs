@@ -173,4 +173,38 @@ impl SqlError {
     pub fn current_row_gone() -> Self {
         Self::new(16947, Ends::Statement, "No rows were updated or deleted.")
     }
+
+    /// 16902: an argument of a cursor's procedure.
+    #[must_use]
+    pub fn cursor_argument(procedure: &str, parameter: &str) -> Self {
+        let text = format!("{procedure}: The value of the parameter '{parameter}' is invalid.");
+        Self::new(16902, Ends::Statement, text)
+    }
+
+    /// 16909: a number that no cursor has.
+    #[must_use]
+    pub fn unknown_cursor_number(procedure: &str, number: i32) -> Self {
+        let text = format!("{procedure}: The cursor identifier value provided ({number:x}) is not valid.");
+        Self::new(16909, Ends::Statement, text)
+    }
+
+    /// 16930: a row that is not in the buffer.
+    #[must_use]
+    pub fn not_in_buffer() -> Self {
+        Self::new(16930, Ends::Statement, "The requested row is not in the fetch buffer.")
+    }
+
+    /// 16937: what is no query.
+    #[must_use]
+    pub fn no_cursor_for_statement() -> Self {
+        let text = "A server cursor cannot be opened on the given statement or statements. Use a default result set or \
+                    client cursor.";
+        Self::new(16937, Ends::Statement, text)
+    }
+
+    /// 16955: a cursor that the client does not accept.
+    #[must_use]
+    pub fn not_acceptable() -> Self {
+        Self::new(16955, Ends::Statement, "Could not create an acceptable cursor.")
+    }
 }

@@ -37,12 +37,12 @@ pub enum CursorRead {
 /// What is known of a cursor's query.
 #[derive(Clone, Debug)]
 pub struct CursorForm {
-    /// How many columns it has.
-    pub column_count: usize,
+    /// The table's columns that the query returns unchanged, in the order of the query's.
+    pub origins: Vec<Option<usize>>,
     /// The table whose rows are the query's; otherwise why there is none.
     pub table: Result<Arc<Table>, NoTable>,
-    /// The types of the key that finds a row of the table; empty for a table without one.
-    pub key: Vec<DataType>,
+    /// The columns of the key that finds a row of the table; empty for a table without one.
+    pub key: Vec<usize>,
     /// Whether the query's order is that of the rowid: ascending, or descending.
     pub walk: Option<CursorRead>,
 }
@@ -173,13 +173,14 @@ impl CursorForm {
             .as_ref()
             .ok()
             .and_then(|(source, table)| walk(query, *source, table));
-        let type_of = |at: &usize, table: &Table| table.columns.get(*at).map_or(DataType::Int, |of| of.data_type);
+        let source = found.as_ref().ok().map(|(source, _)| *source);
+        let origin = |column: &QueryColumn| {
+            let origin = column.origin.filter(|origin| Some(origin.source) == source)?;
+            usize::try_from(origin.column).ok()
+        };
         Self {
-            column_count: query.columns.len(),
-            key: match &found {
-                Ok((_, table)) => key.iter().map(|at| type_of(at, table)).collect(),
-                Err(_) => Vec::new(),
-            },
+            origins: query.columns.iter().map(origin).collect(),
+            key,
             walk,
             table: found.map(|(_, table)| table),
         }

@@ -18,6 +18,8 @@ pub(crate) struct ProgramKey {
     pub parameters: Arc<str>,
     /// How the text was read.
     pub quoted_identifier: bool,
+    /// Whether a query of it is that of an API cursor.
+    pub is_cursor: bool,
 }
 
 impl ProgramKey {
@@ -108,6 +110,7 @@ mod tests {
             text: Arc::from(text),
             parameters: Arc::from(""),
             quoted_identifier: true,
+            is_cursor: false,
         }
     }
 

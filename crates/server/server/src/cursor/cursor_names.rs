@@ -1,6 +1,6 @@
 //! The cursors of a session, by their names and variables.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use selenite_compiler::{CursorFacts, CursorScope, NameKey, SqlError};
@@ -14,6 +14,8 @@ pub(crate) struct CursorNames {
     kept: HashMap<CursorId, Cursor>,
     last: u32,
     global: HashMap<NameKey, CursorId>,
+    /// Those of procedures such as sp_cursoropen, by their numbers.
+    numbered: HashSet<CursorId>,
     /// Of the frames that run, outermost first.
     frames: Vec<FrameNames>,
 }
@@ -34,6 +36,8 @@ pub(crate) enum Holder<'a> {
     Global(&'a str),
     /// A variable of the frame.
     Variable(&'a str),
+    /// Its number.
+    Number,
 }
 
 impl CursorNames {
@@ -79,7 +83,7 @@ impl CursorNames {
                     .then_some(name)
             }
             Holder::Global(name) => self.global.contains_key(&NameKey::new(name)).then_some(name),
-            Holder::Variable(_) => None,
+            Holder::Variable(_) | Holder::Number => None,
         };
         if let Some(name) = taken {
             return Err(SqlError::cursor_exists(name));
@@ -91,8 +95,9 @@ impl CursorNames {
     }
 
     /// Adds a cursor, whose holder [`CursorNames::check_new`] has checked.
-    pub fn add(&mut self, cursor: Cursor, holder: Holder<'_>) {
-        self.last = self.last.wrapping_add(1);
+    pub fn add(&mut self, cursor: Cursor, holder: Holder<'_>) -> CursorId {
+        // The client knows it as an int, of which 0 and below are no cursors.
+        self.last = self.last % i32::MAX.unsigned_abs() + 1;
         let id = CursorId(self.last);
         self.kept.insert(id, cursor);
         match holder {
@@ -107,7 +112,39 @@ impl CursorNames {
                 self.hold(id);
             }
             Holder::Variable(name) => self.set_variable(name, id),
+            Holder::Number => {
+                self.numbered.insert(id);
+                self.hold(id);
+            }
         }
+        id
+    }
+
+    /// The cursor of a number.
+    pub fn numbered(&self, number: i32) -> Option<CursorId> {
+        let id = CursorId(u32::try_from(number).ok()?);
+        self.numbered.contains(&id).then_some(id)
+    }
+
+    /// The number is no longer the cursor's.
+    pub fn forget_number(&mut self, id: CursorId) {
+        if self.numbered.remove(&id) {
+            self.release(id);
+        }
+    }
+
+    /// A cursor has a global name besides.
+    ///
+    /// # Errors
+    /// 16915.
+    pub fn set_name(&mut self, id: CursorId, name: &str) -> Result<(), SqlError> {
+        self.check_new(Holder::Global(name))?;
+        self.global.insert(NameKey::new(name), id);
+        self.hold(id);
+        if let Some(cursor) = self.kept.get_mut(&id) {
+            name.clone_into(&mut cursor.name);
+        }
+        Ok(())
     }
 
     /// A variable is another name of a cursor.

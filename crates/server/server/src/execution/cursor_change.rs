@@ -22,8 +22,11 @@ impl SessionExecutor<'_> {
         of: (&TableStatement<'_>, &mut [Value]),
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
-        let id = self.cursors.find(cursor)?;
-        self.change_row(id, 0, of, execution)
+        let (id, index) = match self.cursor_work.row {
+            Some(row) => row,
+            None => (self.cursors.find(cursor)?, 0),
+        };
+        self.change_row(id, index, of, execution)
     }
 
     /// Runs an UPDATE or DELETE of a row of a cursor's buffer.

@@ -1,5 +1,6 @@
 //! FETCH: moves a cursor, and reads the rows that it is on.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use selenite_compiler::SqlError;
@@ -12,6 +13,7 @@ use crate::cursor::{BufferRow, CursorId, CursorKind, CursorPlace, CursorRows, Ke
 use crate::execution::cursor_work::CursorReading;
 use crate::execution::session_executor::SessionExecutor;
 use crate::execution_context::ExecutionContext;
+use crate::memory;
 
 /// A row of a fetch.
 #[derive(Clone, PartialEq, Debug)]
@@ -34,6 +36,10 @@ impl SessionExecutor<'_> {
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Vec<Fetched>, Failure> {
         let cursor = self.cursors.cursor(id)?;
+        if count == 0 && movement != Movement::Relative(0) {
+            cursor.opened()?.leave(movement == Movement::Last);
+            return Ok(Vec::new());
+        }
         match cursor.kind.clone() {
             CursorKind::Static(_) => Ok(self.fetch_kept(id, (movement, count))?),
             CursorKind::Keyset(_) => self.fetch_by_key(id, (movement, count), execution),
@@ -42,7 +48,7 @@ impl SessionExecutor<'_> {
     }
 
     /// The positions of the rows after a movement.
-    fn move_kept(&mut self, id: CursorId, (movement, count): (Movement, usize)) -> Result<Vec<i64>, SqlError> {
+    fn move_kept(&mut self, id: CursorId, (movement, count): (Movement, usize)) -> Result<Range<i64>, SqlError> {
         let open = self.cursors.cursor(id)?.opened()?;
         let buffered = i64::try_from(open.buffer.len()).unwrap_or(i64::MAX);
         let CursorPlace::Kept { rows, position } = &mut open.place else {
@@ -66,18 +72,19 @@ impl SessionExecutor<'_> {
         }
         *position = first;
         if first == 0 {
-            return Ok(Vec::new());
+            return Ok(0..0);
         }
         let end = first.saturating_add(wanted).min(total.saturating_add(1));
-        Ok((first..end).collect())
+        Ok(first..end)
     }
 
     fn fetch_kept(&mut self, id: CursorId, by: (Movement, usize)) -> Result<Vec<Fetched>, SqlError> {
         let positions = self.move_kept(id, by)?;
         let open = self.cursors.cursor(id)?.opened()?;
-        let mut fetched = Vec::with_capacity(positions.len());
+        let mut fetched = Vec::new();
         if let CursorPlace::Kept { rows, .. } = &open.place {
             for position in positions {
+                memory::reserve(0)?;
                 fetched.extend(rows.row(position)?.map(Fetched::Row));
             }
         }
@@ -98,6 +105,7 @@ impl SessionExecutor<'_> {
             let CursorPlace::Kept { rows, .. } = &open.place else {
                 return Err(SqlError::internal("a cursor without keys").into());
             };
+            memory::reserve(0)?;
             let Some(key) = rows.row(position)? else { continue };
             let read = self.read_cursor(id, CursorRead::Row, key, execution)?;
             let (row, in_buffer) = match read.into_iter().next() {

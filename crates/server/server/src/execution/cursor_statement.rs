@@ -38,7 +38,8 @@ impl SessionExecutor<'_> {
                     Some(true) => Holder::Local(name),
                     Some(false) | None => Holder::Global(name),
                 };
-                self.new_cursor((rule, holder, name), (statement, slots), execution)
+                self.new_cursor((rule, holder, name), (statement, slots), execution)?;
+                Ok(Affected::Nothing)
             }
             CursorStatement::Set { variable, definition } => {
                 self.set_cursor((variable, definition), (statement, slots), execution)
@@ -48,7 +49,12 @@ impl SessionExecutor<'_> {
                 self.cursors.set_variable(variable, id);
                 Ok(Affected::Nothing)
             }
-            CursorStatement::Open(name) => self.open_cursor(name, execution),
+            CursorStatement::OpenQuery(_) => self.open_query((statement, slots), execution),
+            CursorStatement::Open(name) => {
+                let id = self.cursors.find(name)?;
+                self.open_cursor(id, execution)?;
+                Ok(Affected::Nothing)
+            }
             CursorStatement::Fetch(fetch) => {
                 let done = self.fetch(fetch, (statement.program, slots), execution);
                 if done.is_err() {
@@ -84,38 +90,37 @@ impl SessionExecutor<'_> {
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
         let rule = CursorRule::new(&[], definition)?;
-        self.new_cursor((rule, Holder::Variable(variable), ""), of, execution)
+        self.new_cursor((rule, Holder::Variable(variable), ""), of, execution)?;
+        Ok(Affected::Nothing)
     }
 
     /// Adds a cursor, whose query is bound to find what is wrong with it.
-    fn new_cursor(
+    pub(crate) fn new_cursor(
         &mut self,
         (rule, holder, name): (CursorRule, Holder<'_>, &str),
         (statement, slots): (&TableStatement<'_>, &[Value]),
         execution: &mut ExecutionContext<'_>,
-    ) -> Result<Affected, Failure> {
+    ) -> Result<CursorId, Failure> {
         self.cursors.check_new(holder)?;
         // `query-follows-its-cursor` of the compiler.
         let query = StatementId(statement.id.0.saturating_add(1));
         let selected = query_of(statement.program, query)?;
-        let (kind, column_count) = self.kind_of(&rule, &selected, execution)?;
+        let (kind, origins) = self.kind_of(&rule, &selected, execution)?;
         if rule.warns && rule.sensitivity != kind.sensitivity() {
             execution.reply.message(&OTHER_TYPE)?;
         }
         let database_id = self.transactions.current;
         let cursor = Cursor::new(
             name,
-            (rule, kind, column_count),
+            (rule, kind, origins),
             (statement.program, query),
             slots,
             database_id,
         );
-        self.cursors.add(cursor, holder);
-        Ok(Affected::Nothing)
+        Ok(self.cursors.add(cursor, holder))
     }
 
-    fn open_cursor(&mut self, name: &CursorName, execution: &mut ExecutionContext<'_>) -> Result<Affected, Failure> {
-        let id = self.cursors.find(name)?;
+    pub(crate) fn open_cursor(&mut self, id: CursorId, execution: &mut ExecutionContext<'_>) -> Result<(), Failure> {
         let current = self.transactions.current;
         let cursor = self.cursors.cursor(id)?;
         if cursor.open.is_some() {
@@ -131,7 +136,7 @@ impl SessionExecutor<'_> {
         };
         execution.state.session.cursor_rows = open.row_count();
         self.cursors.cursor(id)?.open = Some(open);
-        Ok(Affected::Nothing)
+        Ok(())
     }
 
     /// Reads all rows.
@@ -152,7 +157,7 @@ impl SessionExecutor<'_> {
 
     /// Reads the keys of all rows.
     fn open_keyset(&mut self, id: CursorId, execution: &mut ExecutionContext<'_>) -> Result<OpenCursor, Failure> {
-        let visible = self.cursors.cursor(id)?.column_count;
+        let visible = self.cursors.cursor(id)?.origins.len();
         let read = (CursorRead::Keys, KeptColumns::Behind(visible));
         let (rows, _) = self.run_read(id, read, Vec::new(), execution)?;
         let columns = rows.columns.iter().take(visible).cloned().collect();
@@ -166,7 +171,7 @@ impl SessionExecutor<'_> {
         up: CursorRead,
         execution: &mut ExecutionContext<'_>,
     ) -> Result<OpenCursor, Failure> {
-        let visible = self.cursors.cursor(id)?.column_count;
+        let visible = self.cursors.cursor(id)?.origins.len();
         // From behind the last row.
         let end = if up == CursorRead::Downwards {
             i64::MIN
@@ -291,7 +296,7 @@ impl SessionExecutor<'_> {
         rule: &CursorRule,
         query: &TableStatement<'_>,
         execution: &mut ExecutionContext<'_>,
-    ) -> Result<(CursorKind, usize), Failure> {
+    ) -> Result<(CursorKind, Vec<Option<usize>>), Failure> {
         self.permit(query)?;
         let timeout = LockTimeout::of(execution.state.lock_timeout());
         let of = self.refresh_within(timeout, execution)?;
@@ -299,7 +304,7 @@ impl SessionExecutor<'_> {
             Ok(form) => form,
             // What is wrong in another database is told by OPEN.
             Err(_) if self.scope.objects.catalog.take_other_database().is_some() => {
-                return Ok((kind_without_table(rule, NoTable::Source)?, 0));
+                return Ok((kind_without_table(rule, NoTable::Source)?, Vec::new()));
             }
             Err(error) => return Err(error.into()),
         };
@@ -310,7 +315,7 @@ impl SessionExecutor<'_> {
             (_, Ok(table)) if !form.key.is_empty() => CursorKind::Keyset(table),
             (_, Ok(_)) => kind_without_table(rule, NoTable::Computed)?,
         };
-        Ok((kind, form.column_count))
+        Ok((kind, form.origins))
     }
 }
 

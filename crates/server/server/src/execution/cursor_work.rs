@@ -19,8 +19,33 @@ pub(crate) struct CursorWork {
     pub reading: Option<CursorReading>,
     /// The change of a row that runs.
     pub change: Option<CurrentChange>,
+    /// What the client asks for that opens a cursor by sp_cursoropen.
+    pub request: Option<ApiRequest>,
+    /// What it has got.
+    pub opened: Option<ApiOpened>,
+    /// The row of a buffer that sp_cursor changes.
+    pub row: Option<(CursorId, usize)>,
     /// The one that was used last is the last one.
     plans: Vec<CursorPlan>,
+}
+
+/// What sp_cursoropen asks for: its options as bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct ApiRequest {
+    pub scroll: i32,
+    pub concurrency: i32,
+    /// How many rows AUTO_FETCH reads.
+    pub row_count: i32,
+}
+
+/// What sp_cursoropen answers.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct ApiOpened {
+    /// The cursor's number; 0 if the statement was run instead.
+    pub cursor: i32,
+    pub scroll: i32,
+    pub concurrency: i32,
+    pub row_count: i32,
 }
 
 /// A read of a cursor's rows.

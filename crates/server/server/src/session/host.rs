@@ -21,6 +21,7 @@ use selenite_types::{DataType, Guid, Moment, Value};
 use super::SharedState;
 use super::arguments::not_national;
 use super::command::{Command, frees_programs};
+use super::cursor_outputs::CursorOutputs;
 use super::procedure_name::{self, Target};
 use super::set_option::{self, SetTarget};
 use super::statistics::Stopwatch;
@@ -56,6 +57,8 @@ pub(crate) struct SessionHost<'a> {
     pub suppresses_env_change: bool,
     /// The handle that sp_prepexec returns after the status.
     pub handle: Option<Handle>,
+    /// What sp_cursoropen returns after the status.
+    pub cursor_outputs: Option<CursorOutputs>,
     /// INSERT BULK, whose rows are in the client's next message.
     pub announced: Option<String>,
     /// The rows of the bulk load that runs.
@@ -112,6 +115,7 @@ impl<'a> SessionHost<'a> {
             text: Arc::from(text),
             parameters: Arc::from(parameters),
             quoted_identifier: self.state.session.options & QUOTED_IDENTIFIER != 0,
+            is_cursor: false,
         }
     }
 
@@ -135,15 +139,21 @@ impl<'a> SessionHost<'a> {
 
     /// Sends the handle that is still to be sent.
     pub fn send_handle(&mut self) -> Result<(), Stop> {
-        let Some(handle) = self.handle.take() else {
-            return Ok(());
-        };
-        self.reply.return_value(&Output {
-            ordinal: 0,
-            name: &handle.name,
-            data_type: DataType::Int,
-            value: &Value::Int(handle.number),
-        })
+        if let Some(handle) = self.handle.take() {
+            self.reply.return_value(&Output {
+                ordinal: 0,
+                name: &handle.name,
+                data_type: DataType::Int,
+                value: &Value::Int(handle.number),
+            })?;
+        }
+        match self.cursor_outputs.take() {
+            Some(outputs) => {
+                let opened = self.executor.cursor_work.opened.take();
+                outputs.send(opened.unwrap_or_default(), &mut self.reply)
+            }
+            None => Ok(()),
+        }
     }
 
     fn send_transaction(&mut self, step: TransactionStep<'_>) -> Result<(), Stop> {

@@ -5,6 +5,7 @@
 //! - `others-belong-to-the-executor`: the executor runs all other procedures.
 
 mod called_text;
+mod cursor;
 mod prepared;
 
 use std::sync::Arc;
@@ -13,7 +14,7 @@ pub(crate) use prepared::Prepared;
 use prepared::Statement;
 use selenite_compiler::SqlError;
 use selenite_compiler::program::Program;
-use selenite_runtime::machine::{Call, Callee, Ended, Entry, Failure, Machine, Output, Request, Stop};
+use selenite_runtime::machine::{Call, CallArgument, Callee, Ended, Entry, Failure, Machine, Output, Request, Stop};
 use selenite_tds::{Done, DoneKind, Procedure, ProcedureId, RpcCall};
 use selenite_tsql::ast::{Name, ObjectName};
 use selenite_types::Value;
@@ -72,15 +73,15 @@ impl Answering<'_, '_> {
             ProcedureId::PrepExecRpc => self.prepare_and_call(),
             ProcedureId::Execute => self.execute(),
             ProcedureId::Unprepare => self.unprepare(),
-            ProcedureId::Cursor
-            | ProcedureId::CursorOpen
-            | ProcedureId::CursorPrepare
-            | ProcedureId::CursorExecute
-            | ProcedureId::CursorPrepExec
-            | ProcedureId::CursorUnprepare
-            | ProcedureId::CursorFetch
-            | ProcedureId::CursorOption
-            | ProcedureId::CursorClose => Err(vec![SqlError::unsupported(&format!("Procedure {}", id.name()))]),
+            ProcedureId::Cursor => self.cursor_change(),
+            ProcedureId::CursorOpen => self.cursor_open(),
+            ProcedureId::CursorPrepare => self.cursor_prepare(),
+            ProcedureId::CursorExecute => self.cursor_execute(),
+            ProcedureId::CursorPrepExec => self.cursor_prepare_and_execute(),
+            ProcedureId::CursorUnprepare => self.unprepare(),
+            ProcedureId::CursorFetch => self.cursor_fetch(),
+            ProcedureId::CursorOption => self.cursor_option(),
+            ProcedureId::CursorClose => self.cursor_close(),
         };
         match done {
             Ok(ended) => ended,
@@ -171,7 +172,11 @@ impl Answering<'_, '_> {
     fn execute(&mut self) -> Result<Ended, Vec<SqlError>> {
         let number = self.handle()?;
         match self.prepared.find(number) {
+            Some(Statement::Program(program)) if cursor::is_cursors(&program) => {
+                Err(vec![prepared::unknown_handle(number)])
+            }
             Some(Statement::Program(program)) => Ok(self.run(program, 1)),
+            Some(Statement::Typed(key)) if key.is_cursor => Err(vec![prepared::unknown_handle(number)]),
             Some(Statement::Typed(key)) => self.run_typed(key, 1),
             Some(Statement::Procedure(name)) => Ok(self.call_other(&name, 1)),
             None => Err(vec![prepared::unknown_handle(number)]),
@@ -211,9 +216,22 @@ impl Answering<'_, '_> {
 
     /// Runs a program with the values after the first parameters.
     fn run(&mut self, program: Arc<Program>, first: usize) -> Ended {
+        self.run_with(program, call_arguments(self.call, first), first)
+    }
+
+    /// The same with values in the order of the program's parameters, whatever their names.
+    fn run_unnamed(&mut self, program: Arc<Program>, first: usize) -> Ended {
+        let mut arguments = call_arguments(self.call, first);
+        for argument in &mut arguments {
+            argument.name = None;
+        }
+        self.run_with(program, arguments, first)
+    }
+
+    fn run_with(&mut self, program: Arc<Program>, arguments: Vec<CallArgument>, first: usize) -> Ended {
         let request = Request {
             program,
-            arguments: call_arguments(self.call, first),
+            arguments,
             entry: Entry::Call {
                 first_ordinal: first,
                 more: self.more,

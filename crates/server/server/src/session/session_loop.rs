@@ -82,6 +82,7 @@ impl<'a> SessionLoop<'a> {
                 swallows_done: false,
                 suppresses_env_change: false,
                 handle: None,
+                cursor_outputs: None,
                 announced: None,
                 bulk: None,
             },

@@ -101,6 +101,7 @@ fn columns_of(context: &ViewContext<'_>, text: &str, parameters: &str) -> Result
         text: text.into(),
         parameters: parameters.into(),
         quoted_identifier: true,
+        is_cursor: false,
     };
     let first = |mut errors: Vec<SqlError>| match errors.is_empty() {
         true => SqlError::internal("a text without program or error"),

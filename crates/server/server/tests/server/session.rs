@@ -14,6 +14,7 @@ mod catalog_procedures;
 mod certificates;
 mod client;
 mod commitments;
+mod cursor_calls;
 mod cursor_changes;
 mod cursors;
 mod damaged_pages;

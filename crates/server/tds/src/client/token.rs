@@ -4,8 +4,8 @@ use selenite_types::Value;
 
 use crate::byte_reader::ByteReader;
 use crate::token::{
-    COLUMN_METADATA, DONE, DONE_IN_PROC, DONE_PROC, ENV_CHANGE, ERROR, FEATURE_EXT_ACK, INFO, LOGIN_ACK,
-    NULL_BITMAP_ROW, ORDER, RETURN_STATUS, RETURN_VALUE, ROW,
+    COLUMN_INFO, COLUMN_METADATA, DONE, DONE_IN_PROC, DONE_PROC, ENV_CHANGE, ERROR, FEATURE_EXT_ACK, INFO, LOGIN_ACK,
+    NULL_BITMAP_ROW, ORDER, RETURN_STATUS, RETURN_VALUE, ROW, TABLE_NAME,
 };
 use crate::value::{ValueError, WireType};
 use crate::{Done, DoneKind, Feature, MessagePart, ProductVersion, TdsError, TdsVersion, TypeInfo, utf16};
@@ -51,6 +51,10 @@ pub enum Token {
     },
     /// ORDER.
     Order(Vec<u16>),
+    /// TABNAME: the parts of each name.
+    TableNames(Vec<Vec<String>>),
+    /// COLINFO: table and status of each column.
+    ColumnInfo(Vec<(u8, u8)>),
 }
 
 /// A column of COLMETADATA.
@@ -145,14 +149,20 @@ impl<'a> TokenParser<'a> {
                 let (columns, _) = sized(reader)?.rest().as_chunks::<2>();
                 Token::Order(columns.iter().map(|column| u16::from_le_bytes(*column)).collect())
             }
+            TABLE_NAME => table_names(&mut sized(reader)?)?,
+            COLUMN_INFO => column_info(&mut sized(reader)?)?,
             _ => return Err(reader.malformed("a token")),
         }))
     }
 
     fn columns(&mut self) -> Result<Token, TdsError> {
-        self.columns.clear();
         let mut columns = Vec::new();
-        for _ in 0..self.reader.u16()? {
+        let count = self.reader.u16()?;
+        if count == NO_METADATA {
+            return Ok(Token::Columns(columns));
+        }
+        self.columns.clear();
+        for _ in 0..count {
             self.reader.u32()?;
             let flags = self.reader.u16()?;
             let wire = WireType::parse(&mut self.reader).map_err(stream)?;
@@ -192,10 +202,40 @@ fn stream(wrong: ValueError) -> TdsError {
     }
 }
 
+/// COLMETADATA without columns: those of an earlier one.
+const NO_METADATA: u16 = 0xFFFF;
+/// A status of COLINFO: the column's name in the table follows.
+const OTHER_NAME: u8 = 0x20;
+
 /// The data of a token that has a two-byte length prefix.
 fn sized<'a>(reader: &mut ByteReader<'a>) -> Result<ByteReader<'a>, TdsError> {
     let size = reader.u16()?;
     reader.split(size.into())
+}
+
+fn table_names(reader: &mut ByteReader<'_>) -> Result<Token, TdsError> {
+    let mut names = Vec::new();
+    while !reader.is_empty() {
+        let mut parts = Vec::new();
+        for _ in 0..reader.u8()? {
+            let size = reader.u16()?;
+            parts.push(text(reader, size.into())?);
+        }
+        names.push(parts);
+    }
+    Ok(Token::TableNames(names))
+}
+
+fn column_info(reader: &mut ByteReader<'_>) -> Result<Token, TdsError> {
+    let mut columns = Vec::new();
+    while !reader.is_empty() {
+        let [_, table, status] = reader.array()?;
+        if status & OTHER_NAME != 0 {
+            short_text(reader)?;
+        }
+        columns.push((table, status));
+    }
+    Ok(Token::ColumnInfo(columns))
 }
 
 fn done(kind: DoneKind, reader: &mut ByteReader<'_>) -> Result<Done, TdsError> {

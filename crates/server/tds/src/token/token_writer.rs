@@ -3,8 +3,8 @@
 use selenite_types::Value;
 
 use super::{
-    Done, ENV_CHANGE, ERROR, EnvChange, FEATURE_EXT_ACK, INFO, LOGIN_ACK, LoginAck, Notice, ORDER, RETURN_STATUS,
-    RETURN_VALUE, ReturnValue, RowShape, text,
+    COLUMN_INFO, COLUMN_METADATA, ColumnInfo, Done, ENV_CHANGE, ERROR, EnvChange, FEATURE_EXT_ACK, INFO, LOGIN_ACK,
+    LoginAck, Notice, ORDER, RETURN_STATUS, RETURN_VALUE, ReturnValue, RowShape, TABLE_NAME, text,
 };
 use crate::value::Cell;
 use crate::{Feature, PacketSink, PacketWriter, TdsError};
@@ -14,6 +14,9 @@ use crate::{Feature, PacketSink, PacketWriter, TdsError};
 pub struct TokenWriter<S> {
     packets: PacketWriter<S>,
 }
+
+/// The longest name.
+const NAME_UNITS: u16 = 128;
 
 impl<S: PacketSink> TokenWriter<S> {
     /// A writer into `packets`.
@@ -138,6 +141,41 @@ impl<S: PacketSink> TokenWriter<S> {
     /// Errors: `Sink`.
     pub fn columns(&mut self, shape: &RowShape) -> Result<(), TdsError> {
         self.packets.write(shape.metadata())
+    }
+
+    /// Writes a COLMETADATA that says nothing: the client knows the columns (MS-TDS 2.2.7.4, NoMetaData).
+    ///
+    /// Errors: `Sink`.
+    pub fn known_columns(&mut self) -> Result<(), TdsError> {
+        self.packets.write(&[COLUMN_METADATA, 0xFF, 0xFF])
+    }
+
+    /// Writes TABNAME: the names of tables, each in its parts.
+    ///
+    /// Errors: `Sink`.
+    pub fn table_names(&mut self, names: &[&[&str]]) -> Result<(), TdsError> {
+        let token = token(TABLE_NAME, |out| {
+            for parts in names {
+                out.push(u8::try_from(parts.len()).unwrap_or(0));
+                parts.iter().for_each(|part| text::append_long(part, NAME_UNITS, out));
+            }
+        });
+        self.packets.write(&token)
+    }
+
+    /// Writes COLINFO: what the columns of the last COLMETADATA come from.
+    ///
+    /// Errors: `Misfit` for a name longer than 128 units; `Sink`.
+    pub fn column_info(&mut self, columns: &[ColumnInfo]) -> Result<(), TdsError> {
+        let mut content = Vec::new();
+        for (number, column) in (1_u32..).zip(columns) {
+            // ColNum is one byte, and wraps around.
+            content.extend([number.to_le_bytes()[0], column.table, column.status()]);
+            if let Some(name) = &column.base_name {
+                text::append_name(name, &mut content)?;
+            }
+        }
+        self.packets.write(&token(COLUMN_INFO, |out| out.extend(content)))
     }
 
     /// Writes ROW, or NBCROW if it is shorter. There is one value per column, of the column's type or NULL.

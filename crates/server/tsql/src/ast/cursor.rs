@@ -21,6 +21,8 @@ pub enum CursorStatement {
         /// The cursor.
         cursor: CursorName,
     },
+    /// The query of sp_cursoropen: the cursor is declared and opened at once.
+    OpenQuery(Box<SelectStatement>),
     /// `OPEN`
     Open(CursorName),
     /// `FETCH`

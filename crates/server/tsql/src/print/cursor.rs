@@ -15,6 +15,7 @@ impl fmt::Display for CursorStatement {
             }
             Self::Set { variable, definition } => write!(f, "SET {variable} = {definition}"),
             Self::Share { variable, cursor } => write!(f, "SET {variable} = {cursor}"),
+            Self::OpenQuery(query) => write!(f, "{query}"),
             Self::Open(cursor) => write!(f, "OPEN {cursor}"),
             Self::Fetch(fetch) => write!(f, "{fetch}"),
             Self::Close(cursor) => write!(f, "CLOSE {cursor}"),

@@ -133,6 +133,11 @@ fn cursor_traits(cursor: &ast::CursorStatement) -> Traits {
             access: Access::Read,
             ..plain(Command::NONE)
         },
+        ast::CursorStatement::OpenQuery(_) => Traits {
+            command: Command::SELECT,
+            access: Access::Read,
+            rows: true,
+        },
         ast::CursorStatement::Fetch(fetch) => Traits {
             command: Command::SELECT,
             access: Access::Read,

@@ -3,7 +3,7 @@
 //! - `query-follows-its-cursor`: the query of a DECLARE or SET is the statement after it, which no step
 //!   executes.
 
-use selenite_tsql::ast::{self, CursorDefinition, CursorStatement, NameOrVariable, Position, StatementKind};
+use selenite_tsql::ast::{self, CursorStatement, NameOrVariable, Position, StatementKind};
 
 use super::{Compiler, Returns, command};
 use crate::program::CursorRule;
@@ -15,13 +15,14 @@ impl Compiler<'_> {
         match &statement {
             CursorStatement::Declare(declare) => {
                 CursorRule::new(&declare.standard, &declare.definition)?;
-                self.cursor_query(statement.clone(), &declare.definition, position)
+                self.cursor_query(statement.clone(), &declare.definition.query, position)
             }
             CursorStatement::Set { variable, definition } => {
                 CursorRule::new(&[], definition)?;
                 self.check_cursor(variable)?;
-                self.cursor_query(statement.clone(), definition, position)
+                self.cursor_query(statement.clone(), &definition.query, position)
             }
+            CursorStatement::OpenQuery(query) => self.cursor_query(statement.clone(), query, position),
             CursorStatement::Share { variable, cursor } => {
                 if !self.is_cursor(variable)
                     && let NameOrVariable::Name(name) = &cursor.name
@@ -128,15 +129,15 @@ impl Compiler<'_> {
     fn cursor_query(
         &mut self,
         statement: CursorStatement,
-        definition: &CursorDefinition,
+        query: &ast::SelectStatement,
         position: Position,
     ) -> Result<(), SqlError> {
-        if let Some(clause) = &definition.query.query.for_clause {
+        if let Some(clause) = &query.query.for_clause {
             return Err(SqlError::for_in_cursor(clause.format == ast::ForFormat::Json));
         }
         self.cursor_statement(statement, position)?;
         self.statements.push(ast::Statement {
-            kind: StatementKind::Select(definition.query.clone()),
+            kind: StatementKind::Select(Box::new(query.clone())),
             position,
         });
         Ok(())

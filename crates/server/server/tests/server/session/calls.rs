@@ -173,6 +173,8 @@ fn what_is_not_there_or_not_supported_is_refused_by_name() {
     assert_eq!(answer.errors()[0].0, 2812);
     assert_eq!(answer.said()[0].text, "Could not find stored procedure 'dbo.no_such'.");
     let answer = client.call(ProcedureId::CursorOpen, vec![]);
+    assert_eq!(answer.errors()[0].0, 201);
+    let answer = client.batch("EXEC sp_cursoropen 1, N'SELECT 1'");
     assert_eq!(answer.errors()[0].0, 40510);
     assert!(answer.said()[0].text.contains("sp_cursoropen"));
     let answer = client.call(

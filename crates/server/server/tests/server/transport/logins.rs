@@ -81,6 +81,7 @@ fn a_login_is_answered_as_sql_server_answers_it() {
         Token::Done(_) => -3,
         Token::Columns(_) | Token::Row(_) | Token::Error(_) | Token::Order(_) => panic!("{token:?}"),
         Token::ReturnStatus(_) | Token::ReturnValue { .. } => panic!("{token:?}"),
+        Token::TableNames(_) | Token::ColumnInfo(_) => panic!("{token:?}"),
     });
     assert_eq!(kinds.collect::<Vec<_>>(), [1, 5701, 7, 2, 5703, -1, 4, -2, -3]);
     assert!(client.works());

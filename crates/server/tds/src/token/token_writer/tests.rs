@@ -193,6 +193,37 @@ fn status_and_order_round_trip() {
     assert_eq!(tokens, [Token::ReturnStatus(-4), Token::Order(vec![2, 1])]);
 }
 
+/// MS-TDS 2.2.7.3 and 2.2.7.23.
+#[test]
+fn tables_and_columns_of_a_cursor_are_written_as_specified() {
+    let columns = [
+        ColumnInfo {
+            table: 1,
+            is_key: true,
+            is_hidden: false,
+            base_name: Some("a".to_owned()),
+        },
+        ColumnInfo::expression(true),
+    ];
+    let bytes = data(|tokens| {
+        tokens.table_names(&[&["d", "t"]]).unwrap();
+        tokens.column_info(&columns).unwrap();
+        tokens.known_columns().unwrap();
+    });
+    let names = [0xA4, 9, 0, 2, 1, 0, b'd', 0, 1, 0, b't', 0];
+    let info = [0xA5, 9, 0, 1, 1, 0x28, 1, b'a', 0, 2, 0, 0x14];
+    assert_eq!(bytes, [&names[..], &info, &[0x81, 0xFF, 0xFF]].concat());
+    let tokens = tokens_of(|tokens| {
+        tokens.table_names(&[&["d", "t"]]).unwrap();
+        tokens.column_info(&columns).unwrap();
+    });
+    let names = vec![vec!["d".to_owned(), "t".to_owned()]];
+    assert_eq!(
+        tokens,
+        [Token::TableNames(names), Token::ColumnInfo(vec![(1, 0x28), (0, 0x14)])]
+    );
+}
+
 /// MS-TDS 2.2.7.19.
 #[test]
 fn an_output_parameter_is_written_as_specified() {
