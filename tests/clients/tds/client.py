@@ -54,6 +54,8 @@ class Client:
     offset_year_min: int = 1
     # Sends parameters beside the text.
     parameters: bool = True
+    # Has cursors on the server: result sets that scroll, and that change rows.
+    cursors: bool = False
     # Calls procedures by name, and gives their status and what comes back.
     calls: bool = False
     # Of a procedure that gives rows too.
@@ -417,6 +419,7 @@ JDBC = Client(
     offset_year_min=1583,
     calls=True,
     catalog=JDBC_CATALOG,
+    cursors=True,
     many=(True,),
 )
 GO = Client(

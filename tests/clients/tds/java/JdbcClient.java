@@ -7,6 +7,7 @@ import com.microsoft.sqlserver.jdbc.SQLServerDataTable;
 import com.microsoft.sqlserver.jdbc.SQLServerDataSource;
 import com.microsoft.sqlserver.jdbc.SQLServerException;
 import com.microsoft.sqlserver.jdbc.SQLServerPreparedStatement;
+import com.microsoft.sqlserver.jdbc.SQLServerResultSet;
 import com.microsoft.sqlserver.jdbc.SQLServerWarning;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -38,6 +39,7 @@ import java.time.LocalDateTime;
 import java.time.LocalTime;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HexFormat;
@@ -139,6 +141,9 @@ public final class JdbcClient {
             }
             case "many" -> {
                 return many(on, asked);
+            }
+            case "cursor" -> {
+                return cursor(on, asked);
             }
             case "close" -> {
                 prepared.keySet().removeIf(key -> key.startsWith(asked.name + "\0"));
@@ -552,6 +557,48 @@ public final class JdbcClient {
             }
             for (int count : statement.executeBatch()) {
                 reply.counts.add((long) count);
+            }
+        } catch (SQLException error) {
+            reply.errors.addAll(notices(error));
+        }
+        return reply;
+    }
+
+    // The rows of a cursor on the server, fetched by threes: forwards, and backwards if it scrolls. A cursor that can
+    // adds 1 to the second column of each row on the way, and deletes rows where that is NULL.
+    private static Reply cursor(Connection on, Request asked) throws SQLException {
+        boolean changes = !asked.what.equals("static");
+        int type = switch (asked.what) {
+            case "static" -> ResultSet.TYPE_SCROLL_INSENSITIVE;
+            case "keyset" -> ResultSet.TYPE_SCROLL_SENSITIVE;
+            case "dynamic" -> SQLServerResultSet.TYPE_SS_SCROLL_DYNAMIC;
+            default -> SQLServerResultSet.TYPE_SS_SERVER_CURSOR_FORWARD_ONLY;
+        };
+        Reply reply = new Reply();
+        int concurrency = changes ? ResultSet.CONCUR_UPDATABLE : ResultSet.CONCUR_READ_ONLY;
+        try (PreparedStatement statement = on.prepareStatement(asked.sql, type, concurrency)) {
+            statement.setInt(1, 0);
+            statement.setFetchSize(3);
+            try (ResultSet rows = statement.executeQuery()) {
+                List<String> names = List.of(rows.getMetaData().getColumnName(1), rows.getMetaData().getColumnName(2));
+                List<List<String>> there = new ArrayList<>();
+                while (rows.next()) {
+                    there.add(Arrays.asList(rows.getString(1), rows.getString(2)));
+                    if (changes && rows.getString(2) == null) {
+                        rows.deleteRow();
+                    } else if (changes) {
+                        rows.updateInt(2, rows.getInt(2) + 1);
+                        rows.updateRow();
+                    }
+                }
+                reply.sets.add(new Rows(names, there));
+                List<List<String>> back = new ArrayList<>();
+                while (!asked.what.equals("forward") && rows.previous()) {
+                    if (!changes || !rows.rowDeleted()) {
+                        back.add(Arrays.asList(rows.getString(1), rows.getString(2)));
+                    }
+                }
+                reply.sets.add(new Rows(names, back));
             }
         } catch (SQLException error) {
             reply.errors.addAll(notices(error));

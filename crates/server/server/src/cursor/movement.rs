@@ -5,6 +5,8 @@
 pub(crate) enum Movement {
     Next,
     Prior,
+    /// As `Prior`, but fewer rows where there are not enough before the ones that were fetched last.
+    Before,
     First,
     Last,
     Absolute(i64),
@@ -15,7 +17,7 @@ pub(crate) enum Movement {
 pub(crate) fn moved(position: i64, count: i64, movement: Movement) -> i64 {
     let target = match movement {
         Movement::Next => position.saturating_add(1),
-        Movement::Prior => position.saturating_sub(1),
+        Movement::Prior | Movement::Before => position.saturating_sub(1),
         Movement::First => 1,
         Movement::Last => count,
         Movement::Absolute(number) if number < 0 => count.saturating_add(1).saturating_add(number),
@@ -30,7 +32,7 @@ impl Movement {
     pub fn name(self) -> &'static str {
         match self {
             Self::Next => "next",
-            Self::Prior => "prior",
+            Self::Prior | Self::Before => "prior",
             Self::First => "first",
             Self::Last => "last",
             Self::Absolute(_) => "absolute",

@@ -56,12 +56,19 @@ impl SessionExecutor<'_> {
         };
         let total = i64::try_from(rows.count()).unwrap_or(i64::MAX);
         let wanted = i64::try_from(count).unwrap_or(i64::MAX);
+        if movement == Movement::Before {
+            let end = *position;
+            *position = end.saturating_sub(wanted).max(i64::from(end > 1));
+            return Ok(if *position == 0 { 0..0 } else { *position..end });
+        }
         let (from, step) = match movement {
             // The rows behind those of the buffer, and as many before them.
             Movement::Next if buffered > 0 => (*position, Movement::Relative(buffered)),
             Movement::Prior => (*position, Movement::Relative(wanted.saturating_neg())),
             Movement::Last => (*position, Movement::Absolute(wanted.saturating_neg())),
-            Movement::Next | Movement::First | Movement::Absolute(_) | Movement::Relative(_) => (*position, movement),
+            Movement::Next | Movement::Before | Movement::First | Movement::Absolute(_) | Movement::Relative(_) => {
+                (*position, movement)
+            }
         };
         let mut first = moved(from, total, step);
         let is_last = movement == Movement::Last;
@@ -160,7 +167,8 @@ impl SessionExecutor<'_> {
         if walk == down {
             rows.reverse();
             // A whole buffer from the first row on, if less than that is before the old one.
-            if !rows.is_empty() && i64::try_from(rows.len()).is_ok_and(|length| length < wanted) {
+            let is_short = i64::try_from(rows.len()).is_ok_and(|length| length < wanted);
+            if !rows.is_empty() && is_short && movement != Movement::Before {
                 rows = self.walk(id, up, (None, 0, wanted), execution)?;
             }
         }
@@ -290,17 +298,17 @@ fn walk_of(place: WalkPlace, movement: Movement, up: CursorRead) -> Result<Walk,
     let rows = |read, from, skip| Walk::Rows { read, from, skip };
     Ok(match (movement, place) {
         (Movement::First, _) | (Movement::Next, WalkPlace::Before) => rows(up, None, 0),
-        (Movement::Last, _) | (Movement::Prior, WalkPlace::After) => rows(down, None, 0),
+        (Movement::Last, _) | (Movement::Prior | Movement::Before, WalkPlace::After) => rows(down, None, 0),
         (Movement::Next, WalkPlace::On(_, last)) => match beyond(last, up) {
             Some(from) => rows(up, Some(from), 0),
             None => Walk::Outside(true),
         },
-        (Movement::Prior, WalkPlace::On(first, _)) => match beyond(first, down) {
+        (Movement::Prior | Movement::Before, WalkPlace::On(first, _)) => match beyond(first, down) {
             Some(from) => rows(down, Some(from), 0),
             None => Walk::Outside(false),
         },
         (Movement::Next, WalkPlace::After) => Walk::Outside(true),
-        (Movement::Prior, WalkPlace::Before) => Walk::Outside(false),
+        (Movement::Prior | Movement::Before, WalkPlace::Before) => Walk::Outside(false),
         (Movement::Absolute(_), _) => return Err(SqlError::fetch_dynamic(movement.name())),
         (Movement::Relative(0), WalkPlace::On(first, _)) => Walk::Refresh(first),
         (Movement::Relative(count), WalkPlace::Before) if count > 0 => rows(up, None, count - 1),

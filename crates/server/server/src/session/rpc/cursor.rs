@@ -168,7 +168,8 @@ impl Answering<'_, '_> {
         let movement = match kind {
             FETCH_FIRST => Movement::First,
             FETCH_NEXT => Movement::Next,
-            FETCH_PREVIOUS | FETCH_PREVIOUS_NO_ADJUST => Movement::Prior,
+            FETCH_PREVIOUS => Movement::Prior,
+            FETCH_PREVIOUS_NO_ADJUST => Movement::Before,
             FETCH_LAST => Movement::Last,
             FETCH_ABSOLUTE => Movement::Absolute(at.into()),
             FETCH_RELATIVE => Movement::Relative(at.into()),

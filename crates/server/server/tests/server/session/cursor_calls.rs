@@ -142,6 +142,15 @@ fn blocks_are_fetched_in_all_directions() {
         fetches(&mut client, cursor, (32, 2, 2), &[3, 4]);
         fetches(&mut client, cursor, (128, 0, 0), &[3, 4]);
         fetches(&mut client, cursor, (1, 0, 1), &[1]);
+        // PREV takes as many rows as it is asked for, PREV_NOADJUST none that come after.
+        fetches(&mut client, cursor, (2, 0, 2), &[2, 3]);
+        fetches(&mut client, cursor, (512, 0, 3), &[1]);
+        fetches(&mut client, cursor, (512, 0, 3), &[]);
+        fetches(&mut client, cursor, (2, 0, 4), &[1, 2, 3, 4]);
+        fetches(&mut client, cursor, (8, 0, 0), &[]);
+        fetches(&mut client, cursor, (512, 0, 3), &[8, 9, 10]);
+        fetches(&mut client, cursor, (512, 0, 5), &[3, 4, 5, 6, 7]);
+        fetches(&mut client, cursor, (4, 0, 5), &[1, 2, 3, 4, 5]);
         // To before the first row, and behind the last.
         fetches(&mut client, cursor, (1, 0, 0), &[]);
         fetches(&mut client, cursor, (2, 0, 2), &[1, 2]);
