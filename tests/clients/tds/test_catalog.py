@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 import pytest
-from client import ALL, Client, Connection, Desk, SqlError
+from client import ALL, Client, Connection, Desk
 from value import KINDS
 
 
@@ -97,8 +97,6 @@ def test_parameters_are_described_before_a_statement_runs(client: Client, shop: 
     assert told == [["decimal", "10", "2"], ["char", "3", "0"], ["int", "10", "0"]]
 
 
-# It must not be forgotten when it is served.
-@pytest.mark.xfail(strict=True, raises=SqlError, reason="SET FMTONLY ON")
 @of_jdbc
 def test_columns_are_described_before_a_statement_runs(client: Client, shop: Connection) -> None:
     """getMetaData of what has not run: SET FMTONLY ON."""
