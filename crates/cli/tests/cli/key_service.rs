@@ -210,13 +210,23 @@ fn a_link_in_the_state_folder_has_no_other_file_written() {
     let uri = uri(&fixture, "aes");
     service(&fixture, &uri, &["generate"]).done();
     let pin = fs::metadata(fixture.path("pin.txt")).unwrap();
-    let note = fixture.path(&format!(".local/state/selenite/pins/{}-{}", pin.dev(), pin.ino()));
+    let folder = fixture.path(".local/state/selenite/pins");
+    let note = folder.join(format!("{}-{}", pin.dev(), pin.ino()));
     fs::remove_file(&note).unwrap();
     fs::write(fixture.path("victim"), "theirs").unwrap();
     std::os::unix::fs::symlink(fixture.path("victim"), &note).unwrap();
     set_pin(&fixture, "4321-other");
     service(&fixture, &uri, &["check"]).failed(6, "could not be remembered");
+    fs::remove_file(&note).unwrap();
+    fs::hard_link(fixture.path("victim"), &note).unwrap();
+    service(&fixture, &uri, &["check"]).failed(6, "could not be remembered");
     assert_eq!(fs::read_to_string(fixture.path("victim")).unwrap(), "theirs");
+    // The folder itself.
+    fs::remove_dir_all(&folder).unwrap();
+    fs::create_dir(fixture.path("elsewhere")).unwrap();
+    std::os::unix::fs::symlink(fixture.path("elsewhere"), &folder).unwrap();
+    service(&fixture, &uri, &["check"]).failed(6, "could not be remembered");
+    assert_eq!(fs::read_dir(fixture.path("elsewhere")).unwrap().count(), 0);
 }
 
 /// A file is empty while another program rewrites it.

@@ -47,14 +47,18 @@ impl PinGuard {
             let state = config.state_folder().ok_or(std::io::ErrorKind::NotFound)?;
             let folder = state.join("pins");
             std::fs::create_dir_all(&folder)?;
+            if !std::fs::symlink_metadata(&folder)?.is_dir() {
+                return Err(std::io::Error::other("the folder of its note is a link"));
+            }
             let mut options = OpenOptions::new();
             options.read(true).write(true).create(true).truncate(false).mode(0o600);
             // Neither another file by a link, nor one that makes the opening wait.
             options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
             let identity = (found.dev(), found.ino());
             let mut note = options.open(folder.join(format!("{}-{}", identity.0, identity.1)))?;
-            if !note.metadata()?.is_file() {
-                return Err(std::io::Error::other("its note is not a file"));
+            let found = note.metadata()?;
+            if !found.is_file() || found.nlink() != 1 {
+                return Err(std::io::Error::other("its note is not a file of that one name"));
             }
             note.lock()?;
             let mut lines = String::new();
