@@ -252,6 +252,48 @@ def test_an_old_log_beside_the_newest_file_is_refused(folder: Path, database: sq
     assert "older than its anchor" in refuses_to_follow(folder)
 
 
+def test_an_old_file_beside_the_newest_log_is_refused(folder: Path, database: sqlite3.Connection) -> None:
+    """Although more pages of the file are named than may be, and a small commit came after those that the log has."""
+    database.execute("PRAGMA wal_autocheckpoint = 0")
+    database.execute("UPDATE t SET filler = randomblob(3000) WHERE id > 20")
+    follow(folder)
+    for number in (1, 2):
+        database.execute(CHECKPOINT).fetchall()
+        database.execute("UPDATE t SET number = ? WHERE id = 119", (number,))
+        follow(folder)
+    old = copy(folder, "old")
+    database.execute("UPDATE t SET number = 7 WHERE id < 15")
+    follow(folder)
+    database.execute("UPDATE t SET number = 3 WHERE id = 119")
+    follow(folder)
+    database.execute(CHECKPOINT).fetchall()
+    database.execute("UPDATE t SET number = 4 WHERE id = 119")
+    follow(folder)
+    now, mixed, again = (copy(folder, name) for name in ("now", "mixed", "again"))
+    database.close()
+    assert not is_refused(now, folder / "anchors")
+    subprocess.run(["cp", old, mixed], check=True)
+    assert is_refused(mixed, folder / "anchors")
+    subprocess.run(["cp", old, folder / "app.db"], check=True)
+    subprocess.run(["cp", f"{again}-wal", folder / "app.db-wal"], check=True)
+    assert "older than its anchor" in refuses_to_follow(folder)
+
+
+def test_a_log_that_takes_the_name_of_the_followed_one_is_an_error(
+    folder: Path, database: sqlite3.Connection
+) -> None:
+    database.execute("UPDATE t SET number = 1 WHERE id = 7")
+    command = [COMMAND, "-i", "key.txt", "follow", "app.db", "--anchor-to", "anchors", "--anchor-interval", "1"]
+    with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True) as process:
+        while not (folder / "anchors").exists() or b"mac" not in (folder / "anchors").read_bytes():
+            assert process.poll() is None
+        subprocess.run(["cp", folder / "app.db-wal", folder / "old-wal"], check=True)
+        database.execute("UPDATE t SET number = 2 WHERE id = 7")
+        (folder / "old-wal").rename(folder / "app.db-wal")
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 2 and "another file has taken the name" in said, said
+
+
 def test_a_log_with_an_index_in_memory_is_not_compared(folder: Path, database: sqlite3.Connection) -> None:
     """`readonly_shm` is what happens to an index that can't be written, and that no other connection keeps."""
     database.execute("UPDATE t SET number = 1 WHERE id = 7")

@@ -6,13 +6,15 @@
 //! - newest-first: the pages are named that the last frames wrote; if the log does not tell, those that are new to the
 //!   known sessions, and of each session the highest counters.
 //! - old-file-is-found: pages that were named before the log was restarted stay named until the log has them: by these the
-//!   file from before a checkpoint is found beside a log of any size.
+//!   file from before a checkpoint is found beside a log of any size. So the last ones that the log has stay named, too.
 //! - not-laundered: each turn compares first: what was put back meanwhile must not become the newest state. The connection
 //!   only reads, and is the first one: it plays no journal back, and while it is open no other connection can.
 //! - never-back: a place that has an earlier anchor than was written to it gets none.
 //! - on-disk-first: the log is synced before the anchor is written: with `synchronous=NORMAL` a power failure would take
 //!   back what it names.
 //! - only-authentic: a page that does not open ends the turn. Its counter could be any.
+//! - sealed-by-checkpoints: a checkpoint beside a read mark fills gaps of the file with zeros, and seals pages again if the
+//!   epoch has changed: later than commits behind the mark, whose images must not seem to be older than the anchor.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,6 +59,8 @@ struct Writer {
     database: Database,
     /// Device and inode of the file.
     identity: (u64, u64),
+    /// Those of the log, once it is there: as long as this connection is, no other removes it.
+    log_identity: Option<(u64, u64)>,
     known: Option<Known>,
     tried: Option<Instant>,
     /// The last anchor that this process wrote or compared with (never-back).
@@ -127,11 +131,13 @@ impl Anchors {
                 config: Access::config()?,
                 database,
                 identity: identity(storage, path)?,
+                log_identity: None,
                 known: None,
                 tried: None,
                 last: None,
             };
             writer.known = Some(writer.first()?);
+            writer.check_log(storage)?;
             Ok(writer)
         };
         Ok(Self {
@@ -160,6 +166,7 @@ impl Anchors {
                 "start again: if it was restored on purpose, with --accept-older",
             ));
         }
+        writer.check_log(storage)?;
         let is_early = writer.tried.is_some_and(|tried| tried.elapsed() < writer.how.every);
         if !is_early || is_last {
             writer.tried = Some(Instant::now());
@@ -170,6 +177,27 @@ impl Anchors {
 }
 
 impl Writer {
+    /// Refuses another log than the one that is read: what is committed is not in it.
+    fn check_log(&mut self, storage: &dyn Storage) -> Result<(), EngineError> {
+        let log = beside(self.database.path(), "-wal");
+        let now = match storage.attributes(&log) {
+            Ok(attributes) => Some(attributes.identity),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) => return Err(io_error("follow", &log)(error)),
+        };
+        match self.log_identity {
+            None => self.log_identity = now,
+            known if known == now => {}
+            Some(_) => {
+                return Err(EngineError::usage(
+                    format!("another file has taken the name {}, or none has it", log.display()),
+                    "end the programs that have the database open, find out who did it, and start again",
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// Returns whether there was something new.
     fn write(&mut self) -> Result<bool, EngineError> {
         let path = self.database.path().to_owned();
@@ -324,27 +352,20 @@ impl Known {
         self.keep(earlier, earlier_limit, seen);
     }
 
-    /// Names pages of earlier turns, as long as there is room, and those that are in the file (old-file-is-found) where the
-    /// log alone would fill it.
+    /// Names pages of earlier turns (old-file-is-found): of those that are in the file, and of those that are in the log,
+    /// the ones that were named last.
     fn keep(&mut self, earlier: BTreeMap<u32, NamedPage>, limit: usize, seen: &Extent) {
-        let in_file_limit = limit.max(self.pages.len() + NAMED_MAX).min(ShortAnchor::PAGES_MAX - 1);
         let mut earlier: Vec<_> = earlier.into_iter().collect();
-        earlier.sort_by_key(|(page_no, _)| {
-            let is_in_log = seen.in_log.contains(page_no);
-            (
-                *page_no != 1,
-                is_in_log,
-                Reverse(self.named_in.get(page_no).copied()),
-                *page_no,
-            )
-        });
-        for (page_no, image) in earlier {
-            let limit = match seen.in_log.contains(&page_no) {
-                true => limit,
-                false => in_file_limit,
-            };
-            if page_no == 1 || self.pages.len() < limit {
-                self.pages.entry(page_no).or_insert(image);
+        earlier.sort_by_key(|(page_no, _)| (*page_no != 1, Reverse(self.named_in.get(page_no).copied()), *page_no));
+        let (in_log, in_file): (Vec<_>, Vec<_>) = earlier
+            .into_iter()
+            .partition(|(page_no, _)| seen.in_log.contains(page_no));
+        for group in [in_file, in_log] {
+            let room = limit.max(self.pages.len() + NAMED_MAX).min(ShortAnchor::PAGES_MAX - 1);
+            for (page_no, image) in group {
+                if page_no == 1 || self.pages.len() < room {
+                    self.pages.entry(page_no).or_insert(image);
+                }
             }
         }
         let named = &self.pages;
@@ -496,9 +517,15 @@ fn read_all(snapshot: &mut Snapshot<'_>, page_count: u32, read: &mut Read) -> Re
         snapshot.read(page_no, &mut image)?;
         snapshot.open(page_no, &image, &mut plain)?;
         read.take(page_no, &image)?;
+        let seen = Sealed::of(&image);
         // One that a checkpoint is writing need not open.
         if snapshot.read_below_log(page_no, &mut image)? && snapshot.open(page_no, &image, &mut plain).is_ok() {
-            read.below.push((page_no, Sealed::of(&image)));
+            let below = Sealed::of(&image);
+            // sealed-by-checkpoints.
+            let is_filler = plain.iter().all(|&byte| byte == 0);
+            if !is_filler && below.image.epoch <= seen.image.epoch {
+                read.below.push((page_no, below));
+            }
         }
     }
     Ok(())
@@ -571,3 +598,6 @@ fn ranked(mut read: Vec<(u32, Sealed)>) -> impl Iterator<Item = (usize, u32, Sea
 const NAMED_MAX: usize = 64;
 /// How many are kept at first while all are read.
 const KEPT_MIN: usize = 8192;
+
+#[cfg(test)]
+mod tests;
