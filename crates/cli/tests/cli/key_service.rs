@@ -256,7 +256,7 @@ fn what_is_missing_or_ambiguous_is_said() {
         (MODULE, "/usr/lib/no-module.so", 6, "can't load the module"),
         ("pin-source=", "pin-value=", 2, "use pin-source"),
         ("pkcs11:", "pkcs12:", 2, "begins with pkcs11:"),
-        ("pin.txt", "missing.txt", 6, "missing.txt"),
+        ("pin.txt", "missing.txt", 6, "can't look at the file of the PIN"),
     ] {
         let ran = service(&fixture, &good.replace(from, to), &["check"]);
         assert!(

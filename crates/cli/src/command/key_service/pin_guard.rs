@@ -42,8 +42,12 @@ pub struct Attempt {
 impl PinGuard {
     /// Waits until no other process tries the PIN of this file. Fails if nothing could be remembered.
     pub fn wait(config: &Config, pin_file: PathBuf) -> Result<Self, CliError> {
-        let open = || -> std::io::Result<((u64, u64), File, String)> {
-            let found = std::fs::metadata(&pin_file)?;
+        let found = std::fs::metadata(&pin_file).map_err(|error| {
+            let what = format!("can't look at the file of the PIN, {}: {error}", pin_file.display());
+            unavailable(what, "name it in the URI (pin-source), and make it readable")
+        })?;
+        let identity = (found.dev(), found.ino());
+        let open = || -> std::io::Result<(File, String)> {
             let state = config.state_folder().ok_or(std::io::ErrorKind::NotFound)?;
             let folder = state.join("pins");
             std::fs::create_dir_all(&folder)?;
@@ -54,7 +58,6 @@ impl PinGuard {
             options.read(true).write(true).create(true).truncate(false).mode(0o600);
             // Neither another file by a link, nor one that makes the opening wait.
             options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
-            let identity = (found.dev(), found.ino());
             let mut note = options.open(folder.join(format!("{}-{}", identity.0, identity.1)))?;
             let found = note.metadata()?;
             if !found.is_file() || found.nlink() != 1 {
@@ -64,16 +67,15 @@ impl PinGuard {
             let mut lines = String::new();
             // What can't be read is another program's.
             let _ = note.read_to_string(&mut lines);
-            Ok((identity, note, lines))
+            Ok((note, lines))
         };
-        let (identity, note, lines) = open().map_err(|error| {
+        let (note, lines) = open().map_err(|error| {
             unavailable(
                 format!(
                     "a refused PIN of {} could not be remembered: {error}",
                     pin_file.display()
                 ),
-                "make that file readable and the state folder (SELENITE_STATE) writable: \
-                 a wrong PIN must not be tried twice",
+                "make the state folder (SELENITE_STATE) writable: a wrong PIN must not be tried twice",
             )
         })?;
         Ok(Self {
