@@ -48,7 +48,7 @@ pub(crate) fn compile_typed(
 fn as_cursor(mut tree: Tree) -> Tree {
     if let [statement] = tree.statements.as_mut_slice()
         && let StatementKind::Select(select) = &statement.kind
-        && is_cursors(&select.query)
+        && can_be_cursor(&select.query)
     {
         let query = CursorStatement::OpenQuery(select.clone());
         statement.kind = StatementKind::Cursor(Box::new(query));
@@ -57,7 +57,7 @@ fn as_cursor(mut tree: Tree) -> Tree {
 }
 
 /// Whether a query returns rows to a client, one by one.
-fn is_cursors(query: &Query) -> bool {
+fn can_be_cursor(query: &Query) -> bool {
     let mut body = &query.body;
     while let QueryBody::Combined(combined) = body {
         body = &combined.first;

@@ -6,11 +6,11 @@ use selenite_compiler::catalog::Table;
 use selenite_compiler::statement::Statement;
 use selenite_compiler::{SqlError, same_name};
 use selenite_runtime::machine::{Affected, Failure, TableStatement};
-use selenite_tsql::ast::{AssignmentTarget, CursorName, StatementKind};
+use selenite_tsql::ast::{AssignmentTarget, CursorName, NameOrVariable, StatementKind};
 use selenite_types::Value;
 
 use crate::cursor::{BufferRow, CursorId, row_version};
-use crate::execution::cursor_work::CurrentChange;
+use crate::execution::cursor_work::{CurrentChange, ROW_OF_CALL};
 use crate::execution::session_executor::SessionExecutor;
 use crate::execution_context::ExecutionContext;
 
@@ -22,7 +22,9 @@ impl SessionExecutor<'_> {
         of: (&TableStatement<'_>, &mut [Value]),
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
-        let (id, index) = match self.cursor_work.row {
+        // Statements of the change's triggers name other cursors.
+        let is_of_call = matches!(&cursor.name, NameOrVariable::Name(name) if name.text == ROW_OF_CALL);
+        let (id, index) = match self.cursor_work.row.filter(|_| is_of_call) {
             Some(row) => row,
             None => (self.cursors.find(cursor)?, 0),
         };

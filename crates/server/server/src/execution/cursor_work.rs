@@ -23,7 +23,7 @@ pub(crate) struct CursorWork {
     pub request: Option<ApiRequest>,
     /// What it has got.
     pub opened: Option<ApiOpened>,
-    /// The row of a buffer that sp_cursor changes.
+    /// The row of a buffer that sp_cursor changes, as [`ROW_OF_CALL`].
     pub row: Option<(CursorId, usize)>,
     /// The one that was used last is the last one.
     plans: Vec<CursorPlan>,
@@ -141,5 +141,7 @@ impl CursorReading {
     }
 }
 
+/// The cursor's name in the text of a change by sp_cursor: that of [`CursorWork::row`].
+pub(crate) const ROW_OF_CALL: &str = "selenite_row_of_call";
 /// Loops over cursors within each other have few at a time, each with one read or two.
 const PLAN_COUNT_MAX: usize = 16;

@@ -29,6 +29,7 @@ use crate::catalog::permission::check;
 use crate::catalog::schema::{is_global, is_temporary};
 use crate::database::transaction::Writes;
 use crate::database_error::damaged_page::log_damage;
+use crate::execution::cursor_work::CursorReading;
 use crate::execution::definition::DefinitionContext;
 use crate::execution::firing::changed_rows;
 use crate::execution::name_scope::PlanVersion;
@@ -36,7 +37,7 @@ use crate::execution::row_limit::limited;
 use crate::execution::session_executor::SessionExecutor;
 use crate::execution::snapshot::shared;
 use crate::execution_context::ExecutionContext;
-use crate::names::row_permissions::{Asked, check_rows};
+use crate::names::row_permissions::{Asked, NamedRelation, OwnershipChain, check_rows};
 use crate::names::session_environment::{SequenceSource, SessionEnvironment};
 use crate::names::session_objects::SessionObjects;
 use crate::session_state::SessionState;
@@ -295,23 +296,13 @@ impl SessionExecutor<'_> {
         };
         // An earlier refusal of another statement does not concern this one.
         self.scope.objects.catalog.take_other_database();
-        if let Some(schema) = self.schema_of_procedure(statement) {
-            self.scope.objects.catalog.default_schema = schema;
-        }
-        let asked = Asked::of(&self.scope.objects.catalog, self.owner_of_program(statement.program));
-        let binding = Binding {
-            catalog: &asked,
-            variables: statement.program.variables(),
-        };
         let tree = limited.as_ref().unwrap_or(statement.statement);
         let before = thread_memory::used();
-        let bound = match &self.cursor_work.reading {
-            Some(reading) => reading.bind(&binding, tree),
+        let (bound, calls_functions, (seen, chain)) = self.with_binding(statement, |binding, reading| match reading {
+            Some(reading) => reading.bind(binding, tree),
             None => binding.statement(tree),
-        };
-        self.calls_functions = asked.calls_functions();
-        let (seen, chain) = asked.seen();
-        self.scope.objects.catalog.default_schema = Arc::clone(&self.scope.default_schema);
+        });
+        self.calls_functions = calls_functions;
         let bound = Arc::new(bound?);
         let size = thread_memory::used().saturating_sub(before);
         let who = (&self.permissions, self.scope.objects.catalog.database.as_ref());
@@ -344,6 +335,16 @@ impl SessionExecutor<'_> {
         let StatementKind::Select(select) = &statement.statement.kind else {
             return Err(SqlError::internal("a cursor without a query"));
         };
+        self.with_binding(statement, |binding, _| binding.cursor_form(select)).0
+    }
+
+    /// Binds a statement, whose names are looked up as in its module. Returns what `bind` does, whether it calls a
+    /// function of a user, and what it reads and changes.
+    fn with_binding<R>(
+        &mut self,
+        statement: &TableStatement<'_>,
+        bind: impl FnOnce(&Binding<'_>, Option<&CursorReading>) -> R,
+    ) -> (R, bool, (Vec<NamedRelation>, OwnershipChain)) {
         if let Some(schema) = self.schema_of_procedure(statement) {
             self.scope.objects.catalog.default_schema = schema;
         }
@@ -352,10 +353,10 @@ impl SessionExecutor<'_> {
             catalog: &asked,
             variables: statement.program.variables(),
         };
-        let form = binding.cursor_form(select);
-        drop(asked);
+        let bound = bind(&binding, self.cursor_work.reading.as_ref());
+        let (calls_functions, seen) = (asked.calls_functions(), asked.seen());
         self.scope.objects.catalog.default_schema = Arc::clone(&self.scope.default_schema);
-        form
+        (bound, calls_functions, seen)
     }
 
     /// The schema of the procedure that a statement is of: names without a schema are looked up there, whatever the

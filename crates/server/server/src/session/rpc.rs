@@ -172,7 +172,7 @@ impl Answering<'_, '_> {
     fn execute(&mut self) -> Result<Ended, Vec<SqlError>> {
         let number = self.handle()?;
         match self.prepared.find(number) {
-            Some(Statement::Program(program)) if cursor::is_cursors(&program) => {
+            Some(Statement::Program(program)) if cursor::opens_cursor(&program) => {
                 Err(vec![prepared::unknown_handle(number)])
             }
             Some(Statement::Program(program)) => Ok(self.run(program, 1)),

@@ -142,13 +142,15 @@ impl Parser<'_> {
     }
 }
 
-/// The cursor that a value of SET names: `SET @a = @b` and `SET @a = name`.
+/// The cursor that `SET @a = name` may name. That of `SET @a = @b` is for the compiler, which knows the variables.
 pub(super) fn shared_cursor(value: &ExprKind) -> Option<CursorName> {
-    let name = match value {
-        ExprKind::Column(column) if column.table.is_none() => NameOrVariable::Name(column.name.clone()),
-        _ => return None,
-    };
-    Some(CursorName { global: false, name })
+    match value {
+        ExprKind::Column(column) if column.table.is_none() => Some(CursorName {
+            global: false,
+            name: NameOrVariable::Name(column.name.clone()),
+        }),
+        _ => None,
+    }
 }
 
 pub(super) fn cursor(statement: CursorStatement) -> StatementKind {

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use selenite_compiler::SqlError;
+use selenite_compiler::definition::bracketed;
 use selenite_compiler::program::{Program, StatementId};
 use selenite_runtime::machine::{Ended, Failure, Message, Stop};
 use selenite_tsql::ast::{CursorStatement, StatementKind};
@@ -18,7 +19,7 @@ use super::prepared::{Statement, unknown_handle};
 use crate::compile::ProgramKey;
 use crate::cursor::{CursorId, Movement};
 use crate::execution::cursor_api::{ApiFetch, ROW_COUNT_DEFAULT};
-use crate::execution::cursor_work::ApiRequest;
+use crate::execution::cursor_work::{ApiRequest, ROW_OF_CALL};
 
 /// Where the parameters of a call are that opens a cursor.
 #[derive(Clone, Copy)]
@@ -125,7 +126,7 @@ impl Answering<'_, '_> {
             concurrency: self.int(places.concurrency),
             row_count: self.int(places.row_count),
         };
-        let is_query = is_cursors(&program);
+        let is_query = opens_cursor(&program);
         if !is_query && request.concurrency & ALLOW_DIRECT == 0 {
             return Err(vec![SqlError::no_cursor_for_statement()]);
         }
@@ -247,8 +248,8 @@ impl Answering<'_, '_> {
         let cursor = self.host.executor.cursors.cursor(id).map_err(|error| vec![error])?;
         let table = cursor.changeable().map_err(|error| vec![error])?;
         let name = match table.is_temporary() {
-            true => quoted(&table.name),
-            false => format!("{}.{}", quoted(&table.schema), quoted(&table.name)),
+            true => bracketed(&table.name),
+            false => format!("{}.{}", bracketed(&table.schema), bracketed(&table.name)),
         };
         let row = usize::try_from(number).ok().and_then(|row| row.checked_sub(1));
         let buffered = cursor.open.as_ref().map_or(0, |open| open.buffer.len());
@@ -256,9 +257,9 @@ impl Answering<'_, '_> {
         let given = self.call.parameters.get(FIRST_VALUE..).unwrap_or_default();
         let columns: Vec<String> = given
             .iter()
-            .map(|value| quoted(value.name.trim_start_matches('@')))
+            .map(|value| bracketed(value.name.trim_start_matches('@')))
             .collect();
-        let current = format!("WHERE CURRENT OF {CURRENT}");
+        let current = format!("WHERE CURRENT OF {ROW_OF_CALL}");
         let text = match operation {
             OPERATION_UPDATE if !columns.is_empty() => {
                 let sets = columns
@@ -327,15 +328,10 @@ impl Answering<'_, '_> {
     }
 }
 
-/// Whether a program is the query of a cursor.
-pub(super) fn is_cursors(program: &Program) -> bool {
+/// Whether a program is the query of sp_cursoropen.
+pub(super) fn opens_cursor(program: &Program) -> bool {
     let first = program.statement(StatementId(0)).map(|statement| &statement.kind);
     matches!(first, Some(StatementKind::Cursor(cursor)) if matches!(**cursor, CursorStatement::OpenQuery(_)))
-}
-
-/// A name in brackets.
-fn quoted(name: &str) -> String {
-    format!("[{}]", name.replace(']', "]]"))
 }
 
 /// `query-or-statement`: drivers tell by it that rows follow at once.
@@ -376,5 +372,3 @@ const OPERATION_INSERT: i32 = 4;
 const OPERATION_SET_POSITION: i32 = 0x20;
 /// Where the values of sp_cursor begin.
 const FIRST_VALUE: usize = 4;
-/// A name that no client may give.
-const CURRENT: &str = "selenite_current";

@@ -4,7 +4,7 @@ use selenite_tds::client::Token;
 use selenite_tds::{Parameter, ProcedureId};
 use selenite_types::{DataType, Value, Width};
 
-use super::client::{Answer, Client, int, numbers, output, parameter, succeed, text};
+use super::client::{Answer, Client, int, numbers, output, parameter, shown, succeed, text};
 use super::fixture::Fixture;
 
 const KEYSET: i32 = 1;
@@ -218,6 +218,37 @@ fn rows_that_are_gone_and_changes_are_told() {
         vec![int("", cursor), int("", 0x22), int("", 1), text("t")],
     );
     assert_eq!(numbers(&answer), [16929]);
+}
+
+#[test]
+fn a_trigger_of_a_change_has_cursors_of_its_own() {
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
+    succeed(
+        &mut client,
+        "CREATE TRIGGER g ON t AFTER INSERT, UPDATE AS
+         DECLARE c CURSOR LOCAL FOR SELECT n FROM t WHERE id = 1 FOR UPDATE
+         OPEN c FETCH NEXT FROM c
+         UPDATE t SET n = n + 1 WHERE CURRENT OF c",
+    );
+    let cursor = opened(&mut client, "SELECT n FROM t WHERE id < 5", KEYSET, OPTIMISTIC);
+    fetches(&mut client, cursor, (2, 0, 10), &[10, 20, 30, 40]);
+    let values = |operation, row| {
+        let number = |name, value| parameter(name, DataType::Int, Value::Int(value));
+        let mut all = vec![int("", cursor), int("", operation), int("", row), text("t")];
+        all.extend(
+            [number("n", 7)]
+                .into_iter()
+                .chain((operation == 4).then(|| number("id", 11))),
+        );
+        all
+    };
+    for (operation, row) in [(0x21, 3), (4, 2)] {
+        let answer = client.call(ProcedureId::Cursor, values(operation, row));
+        assert_eq!(numbers(&answer), [0_i32; 0], "{answer:?}");
+    }
+    let changed = succeed(&mut client, "SELECT n FROM t WHERE id IN (1, 2, 3, 11)");
+    assert_eq!(shown(&changed), "12; 20; 7; 7");
 }
 
 #[test]
