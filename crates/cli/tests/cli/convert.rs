@@ -8,8 +8,8 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::fixture::{Fixture, NOTES, run};
 
-/// A user who sees the open files of no process.
-const NOBODY: u32 = 65534;
+/// The ids of a user without rights, to whom no process of another user shows its open files.
+const UNPRIVILEGED: u32 = 65534;
 
 fn holds(path: &std::path::Path, needle: &[u8]) -> bool {
     let bytes = std::fs::read(path).unwrap();
@@ -93,15 +93,15 @@ fn processes_that_are_not_to_be_seen_are_ignored_if_that_is_asked_for() {
         command.args(asked.get_args()).current_dir(path.parent().unwrap());
         command.env_clear().env("HOME", path.parent().unwrap());
         if is_root {
-            command.uid(NOBODY).gid(NOBODY);
+            command.uid(UNPRIVILEGED).gid(UNPRIVILEGED);
         }
         run(&mut command)
     };
     if is_root {
         for entry in std::fs::read_dir(path.parent().unwrap()).unwrap() {
-            chown(entry.unwrap().path(), Some(NOBODY), Some(NOBODY)).unwrap();
+            chown(entry.unwrap().path(), Some(UNPRIVILEGED), Some(UNPRIVILEGED)).unwrap();
         }
-        chown(path.parent().unwrap(), Some(NOBODY), Some(NOBODY)).unwrap();
+        chown(path.parent().unwrap(), Some(UNPRIVILEGED), Some(UNPRIVILEGED)).unwrap();
     }
     run(&[]).failed(7, "not to be seen are those of");
     assert!(holds(&path, b"a secret of ours"));
