@@ -14,11 +14,15 @@ use signal_hook::flag;
 /// Installs the handlers. Returns the flag that a signal sets.
 pub fn install() -> Arc<AtomicBool> {
     let interrupted = Arc::new(AtomicBool::new(false));
+    let second = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // In this order: the first signal finds the flag unset. A signal that cannot be caught ends
-        // the process, as without handlers; the next run detects the state that it leaves.
-        let _ = flag::register_conditional_shutdown(signal, INTERRUPTED, interrupted.clone());
+        // Actions run in the order of their registration, and a signal can arrive between two
+        // registrations: the flag comes first, so that no signal is lost. A signal that cannot be
+        // caught ends the process, as without handlers; the next run detects the state that it
+        // leaves.
         let _ = flag::register(signal, interrupted.clone());
+        let _ = flag::register_conditional_shutdown(signal, INTERRUPTED, second.clone());
+        let _ = flag::register(signal, second.clone());
     }
     interrupted
 }
