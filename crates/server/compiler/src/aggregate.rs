@@ -264,6 +264,7 @@ fn sum_type(of: &DataType, averages: bool) -> Option<DataType> {
         | DataType::NChar(_)
         | DataType::NVarChar(_)
         | DataType::Binary(_)
+        | DataType::RowVersion
         | DataType::VarBinary(_)
         | DataType::Date
         | DataType::Time(_)

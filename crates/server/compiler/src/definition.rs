@@ -30,7 +30,7 @@ mod sqlite;
 mod subquery;
 mod text;
 
-pub use alter::{Alteration, ColumnSource, Rebuild, Step};
+pub use alter::{Alteration, ColumnSource, Rebuild, Step, mentions};
 pub use index::IndexDefinition;
 pub use sequence::{SequenceChange, SequencePresent};
 pub use sqlite::{index_name, null_index_name, quoted};

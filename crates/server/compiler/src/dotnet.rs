@@ -1,10 +1,14 @@
-//! Patterns of .NET, as FORMAT takes them, in the culture en-US and the invariant culture.
+//! Patterns and texts of .NET, as FORMAT and PARSE take them, in the culture en-US and the invariant culture.
 
 mod moment;
 mod number;
+mod parse_moment;
+mod parse_number;
 
 pub(crate) use moment::{format_moment, format_time};
 pub(crate) use number::{Number, format_number};
+pub(crate) use parse_moment::ParsedMoment;
+pub(crate) use parse_number::plain_number;
 
 /// A culture that FORMAT and PARSE know.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -69,6 +69,28 @@ pub trait Environment {
         Err(SqlError::internal("a sequence"))
     }
 
+    /// The next value of rowversion columns, of tempdb's counter for a temporary table.
+    ///
+    /// Errors: the errors of writing to the database.
+    fn next_row_version(&self, _is_temporary: bool) -> Result<u64, SqlError> {
+        Err(SqlError::internal("a rowversion"))
+    }
+
+    /// The last value of rowversion columns of the current database: `@@DBTS`.
+    ///
+    /// Errors: the errors of reading the database.
+    fn last_row_version(&self) -> Result<u64, SqlError> {
+        Err(SqlError::internal("a rowversion"))
+    }
+
+    /// The first value that an open transaction of the current database has taken, or else the next one:
+    /// MIN_ACTIVE_ROWVERSION.
+    ///
+    /// Errors: as [`Environment::last_row_version`].
+    fn min_active_row_version(&self) -> Result<u64, SqlError> {
+        Err(SqlError::internal("a rowversion"))
+    }
+
     /// Runs a function of a user: its value, or its rows as JSON ([`crate::UserCall`]).
     ///
     /// Errors: any error of its statements, which ends the statement that calls it.
@@ -78,6 +100,11 @@ pub trait Environment {
 
     /// A new random uniqueidentifier: NEWID.
     fn new_guid(&self) -> Guid;
+
+    /// A new uniqueidentifier that is after all that this server process has made so: NEWSEQUENTIALID.
+    fn new_sequential_guid(&self) -> Guid {
+        self.new_guid()
+    }
 
     /// A database: DB_NAME, DB_ID, DATABASEPROPERTYEX, HAS_DBACCESS.
     ///

@@ -21,16 +21,19 @@ mod dates;
 mod globals;
 mod json;
 mod mathematics;
+mod row_version;
 mod sequence;
 mod system;
 mod text;
 mod trigger;
 mod xml;
 
+pub(crate) use conversion::{check_sequential_default, sequential_default};
 pub(crate) use json::{
     FOR_JSON, FOR_JSON_LEVELS, FOR_JSON_ROW, FOR_JSON_VALUES, FOR_ROWS, OPEN_JSON, OPEN_JSON_COLUMNS,
 };
 pub(crate) use mathematics::GENERATE_SERIES;
+pub(crate) use row_version::next_row_version;
 pub(crate) use sequence::{is_next_value, next_value_of};
 pub(crate) use text::{fixed, name_parts};
 #[cfg(test)]
@@ -113,6 +116,18 @@ impl Function {
     /// AT TIME ZONE, which has no name.
     pub(crate) fn at_time_zone() -> &'static Self {
         &dates::AT_TIME_ZONE
+    }
+
+    /// PARSE or TRY_PARSE, whose arguments are written as those of CAST are.
+    ///
+    /// Errors: 10761 for a type that text is not parsed to; 8116 for what is no text.
+    pub(crate) fn parsed(
+        text: Expr,
+        data_type: selenite_types::DataType,
+        culture: Option<Expr>,
+        is_try: bool,
+    ) -> Result<Expr, SqlError> {
+        conversion::parsed(text, data_type, culture, is_try)
     }
 
     /// Refuses a function that is not supported.

@@ -9,6 +9,7 @@ mod functions;
 mod identities;
 mod lock_timeout;
 mod memory;
+mod row_versions;
 mod sequences;
 
 pub use cancellation::{Cancellation, Cancelled};
@@ -20,4 +21,5 @@ pub use functions::{register, stored_ref};
 pub use identities::{Identities, IdentityJournal, SequenceCounter};
 pub use lock_timeout::LockTimeout;
 pub use memory::{reserve, within_memory};
+pub use row_versions::next_temporary_row_version;
 pub use sequences::{SequenceRange, TakenValues};

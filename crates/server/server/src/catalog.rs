@@ -13,3 +13,4 @@ pub(crate) mod schema;
 pub(crate) mod schema_names;
 pub(crate) mod system_relations;
 pub(crate) mod table_variables;
+pub(crate) mod trigger_state;

@@ -1,6 +1,7 @@
 //! Statements on tables, definitions and calls, as a session runs them.
 
 mod audited;
+mod constraint_check;
 mod cross_database_call;
 mod cross_database_statement;
 mod cross_database_table;
@@ -10,7 +11,7 @@ pub(crate) mod cursor_fetch;
 mod cursor_statement;
 pub(crate) mod cursor_work;
 mod database_views;
-mod definition;
+pub(crate) mod definition;
 mod definition_call;
 mod fired_change;
 mod firing;

@@ -3,6 +3,7 @@
 pub(crate) mod effective;
 pub(crate) mod principal_facts;
 pub(crate) mod row_permissions;
+mod sequential_guid;
 pub(crate) mod session_catalog;
 pub(crate) mod session_environment;
 pub(crate) mod session_objects;

@@ -32,6 +32,7 @@ mod requests;
 mod routine;
 mod sequences;
 mod sessions;
+mod space;
 mod split;
 mod sysprocesses;
 mod transactions;
@@ -241,6 +242,7 @@ const FUNCTIONS: &[&[FunctionSpec]] = &[
     undeclared::FUNCTIONS,
     split::FUNCTIONS,
     file_stats::FUNCTIONS,
+    space::FUNCTIONS,
 ];
 
 #[cfg(test)]

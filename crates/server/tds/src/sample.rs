@@ -56,6 +56,7 @@ pub(crate) fn value(data_type: DataType) -> BoxedStrategy<Value> {
         DataType::NVarChar(width) => wide(size_max(width, 4000), false),
         DataType::Binary(size) => bytes(usize::from(size)..=usize::from(size)),
         DataType::VarBinary(width) => bytes(0..=size_max(width, 8000)),
+        DataType::RowVersion => bytes(8..=8),
         DataType::Date => date(0, 3_652_058).prop_map(Value::Date).boxed(),
         DataType::Time(scale) => time(scale).prop_map(Value::Time).boxed(),
         DataType::SmallDateTime => {

@@ -26,6 +26,7 @@ impl DataType {
         }
         Ok(match (high.family(), low.family()) {
             (Family::Text, Family::Text) => united_strings(self, other),
+            (Family::Binary, Family::Binary) if *high == Self::RowVersion => Self::RowVersion,
             (Family::Binary, Family::Binary) => united_strings(self, other),
             (Family::Decimal, Family::Decimal | Family::Bit | Family::Integer | Family::Money) => {
                 united_decimals(&self.as_decimal(other), &other.as_decimal(self))
@@ -103,6 +104,7 @@ impl DataType {
             | Self::NChar(_)
             | Self::NVarChar(_)
             | Self::Binary(_)
+            | Self::RowVersion
             | Self::VarBinary(_)
             | Self::Date
             | Self::SmallDateTime

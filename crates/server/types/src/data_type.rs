@@ -77,6 +77,8 @@ pub enum DataType {
     Binary(u16),
     /// Bytes of variable length.
     VarBinary(Width),
+    /// rowversion, which is also called timestamp: 8 bytes, changed by each change of a row.
+    RowVersion,
     /// 0001-01-01 to 9999-12-31.
     Date,
     /// A time of day with 0 to 7 fractional second digits.

@@ -27,6 +27,9 @@ impl Binder<'_> {
             return Err(SqlError::unknown_function(name));
         };
         function.check_supported()?;
+        if function.name == "newsequentialid" {
+            return Err(SqlError::sequential_not_default());
+        }
         let arguments = match &call.arguments {
             ast::Arguments::Absent => &[],
             ast::Arguments::List(arguments) => {

@@ -8,7 +8,7 @@ use super::condition::compared;
 use super::conversion::declared_type;
 use super::once::Once;
 use crate::expr::collation_of;
-use crate::{Expr, ExprKind, Predicate, SqlError, common_type};
+use crate::{Expr, ExprKind, Function, Predicate, SqlError, common_type};
 
 impl Binder<'_> {
     /// CASE in both forms.
@@ -54,10 +54,15 @@ impl Binder<'_> {
     /// CAST, CONVERT and their TRY_ forms.
     pub(super) fn cast(&mut self, cast: &ast::Cast) -> Result<Expr, SqlError> {
         let data_type = declared_type(&cast.type_name, DeclarationContext::Cast)?;
-        if matches!(cast.kind, ast::CastKind::Parse | ast::CastKind::TryParse) {
-            return Err(SqlError::unsupported("PARSE"));
-        }
         let operand = self.expr(&cast.operand)?;
+        if let ast::CastKind::Parse | ast::CastKind::TryParse = cast.kind {
+            let culture = match &cast.style {
+                Some(culture) => Some(self.expr(culture)?),
+                None => None,
+            };
+            let is_try = cast.kind == ast::CastKind::TryParse;
+            return Function::parsed(operand, data_type, culture, is_try);
+        }
         let style = match &cast.style {
             Some(style) => Some(self.expr_as(style, &DataType::Int)?),
             None => None,

@@ -194,6 +194,13 @@ impl Table {
         self.columns.iter().position(|column| column.identity.is_some())
     }
 
+    /// The index of the rowversion column.
+    #[must_use]
+    pub fn row_version(&self) -> Option<usize> {
+        let mut columns = self.columns.iter();
+        columns.position(|column| column.computed.is_none() && column.data_type == DataType::RowVersion)
+    }
+
     /// The name of SQLite's rowid; `None` if columns have all three of its names.
     #[must_use]
     pub fn row_id(&self) -> Option<&'static str> {

@@ -27,7 +27,8 @@ pub struct BulkField {
     pub column: usize,
     /// The declared type of INSERT BULK; the column's own for a file.
     pub data_type: DataType,
-    /// Whether the values are stored: those of an identity column of a file are not, unless KEEPIDENTITY is given.
+    /// Whether the values are stored: those of a rowversion column of a file are not, nor, unless KEEPIDENTITY is given,
+    /// those of an identity column of a file.
     pub is_stored: bool,
 }
 
@@ -82,7 +83,7 @@ fn file_fields(table: &Table, through: Option<&[ThroughColumn]>, keeps_identity:
         Some(BulkField {
             column: at,
             data_type: column.data_type,
-            is_stored: keeps_identity || column.identity.is_none(),
+            is_stored: (keeps_identity || column.identity.is_none()) && column.data_type != DataType::RowVersion,
         })
     };
     all.into_iter().filter_map(field).collect()

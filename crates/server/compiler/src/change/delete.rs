@@ -58,7 +58,7 @@ impl Binding<'_> {
         binder.options(&delete.options)?;
         binder.with_commons(&delete.with, |binder| {
             let limit = binder.bind_limit(delete.top.as_ref(), None, false)?;
-            let target = binder.bind_target(&delete.target, &delete.from, &[ChangeVerb::Delete])?;
+            let target = binder.bind_target(&delete.target, &delete.from, (&[ChangeVerb::Delete], None))?;
             let filter = binder.scoped(target.bound.sources.clone(), |binder| match &delete.filter {
                 Some(filter) => binder.condition(Clause::Where, filter).map(Some),
                 None => self.current_row(&target, delete.current_of.as_ref()),

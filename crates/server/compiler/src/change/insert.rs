@@ -249,6 +249,7 @@ impl Binding<'_> {
                 Ok(Source::Bulk(BulkRows::bind(bulk, (&table, columns), &targets)?))
             }
         })?;
+        check_row_version(&table, &targets, |place| bound.gives(place))?;
         let (source, targets, types) = self.insert_source(binder, &table, targets, bound)?;
         if limit.is_some() && source.advances() {
             return Err(SqlError::next_value_limited());
@@ -385,6 +386,34 @@ enum Source {
     Query(Query),
     Execute,
     Bulk(BulkRows),
+}
+
+impl Source {
+    /// Whether a row has a value for the target at a place, and not DEFAULT.
+    fn gives(&self, place: usize) -> bool {
+        match self {
+            Self::Values(rows, _) => rows
+                .iter()
+                .any(|row| matches!(row.get(place), Some(GivenExpr::Value(_)))),
+            Self::Query(_) | Self::Execute => true,
+            Self::Bulk(_) => false,
+        }
+    }
+}
+
+/// Checks that no value is given for a rowversion column.
+///
+/// Errors: 273.
+pub(super) fn check_row_version(
+    table: &Table,
+    targets: &[usize],
+    is_given: impl Fn(usize) -> bool,
+) -> Result<(), SqlError> {
+    let version = table.row_version();
+    match targets.iter().position(|at| Some(*at) == version) {
+        Some(place) if is_given(place) => Err(SqlError::row_version_given()),
+        Some(_) | None => Ok(()),
+    }
 }
 
 impl QueryBinder<'_> {

@@ -9,7 +9,7 @@ use selenite_tsql::ast;
 use selenite_types::{Comparison, DataType, Width};
 
 use super::delete::delete_sql;
-use super::insert::{GivenExpr, InsertLimit, check_values, view_targets};
+use super::insert::{GivenExpr, InsertLimit, check_row_version, check_values, view_targets};
 use super::output::{Layout, Outputs, check_client_output, place_columns, result_columns};
 use super::row::RowRules;
 use super::row_writer::{RowWriter, targets};
@@ -162,6 +162,7 @@ impl Binding<'_> {
                         let set = self.set(binder, target, assignment, &sets);
                         sets.push(set.map_err(|error| error.on_line(assignment.position.line))?);
                     }
+                    sets.extend(SetValue::of_row_version(&target.table, &sets));
                     MergeAction::Update(sets)
                 }
                 ast::MergeAction::Delete => MergeAction::Delete,
@@ -371,6 +372,8 @@ fn merge_insert(
         Some(through) => view_targets(table, (alias, through), columns)?,
     };
     check_values(table, &filled, !columns.is_empty(), values.len())?;
+    let is_given = |value: &ast::ValueOrDefault| matches!(value, ast::ValueOrDefault::Value(_));
+    check_row_version(table, &filled, |place| values.get(place).is_some_and(is_given))?;
     let (mut given, mut types) = (Vec::with_capacity(values.len()), Vec::with_capacity(values.len()));
     for (value, at) in values.iter().zip(&filled) {
         let column = table.columns.get(*at);

@@ -68,6 +68,18 @@ impl SqlError {
         Self::change(271, 16, 1, text)
     }
 
+    /// 272: UPDATE of a rowversion.
+    pub fn row_version_change() -> Self {
+        Self::change(272, 16, 1, "Cannot update a timestamp column.")
+    }
+
+    /// 273: an explicit value for a rowversion.
+    pub fn row_version_given() -> Self {
+        let text = "Cannot insert an explicit value into a timestamp column. Use INSERT with a column list to exclude the \
+                    timestamp column, or insert a DEFAULT into the timestamp column.";
+        Self::change(273, 16, 1, text)
+    }
+
     /// 286: a change of `inserted` or `deleted`.
     pub fn logical_table_change() -> Self {
         Self::change(286, 16, 1, "The logical tables INSERTED and DELETED cannot be updated.")

@@ -8,6 +8,7 @@ use selenite_types::DataType;
 use super::row::RowRules;
 use crate::binding::Binding;
 use crate::catalog::{ChangeVerb, Table};
+use crate::functions::{next_row_version, sequential_default};
 use crate::query::{Clause, QueryBinder};
 use crate::writer::{qualified, quoted};
 use crate::{Expr, SqlError};
@@ -32,7 +33,7 @@ pub struct RowWriter {
 impl RowWriter {
     /// The writer of values of these types into columns of a table: the named ones, or all that can be set.
     ///
-    /// Errors: 207, 213, 264, 271 and errors of the table's rules.
+    /// Errors: 207, 213, 264, 271, 273 and errors of the table's rules.
     pub fn bind(
         binding: &Binding<'_>,
         table: &Arc<Table>,
@@ -42,6 +43,10 @@ impl RowWriter {
         let targets = targets(table, columns)?;
         if targets.len() != types.len() {
             return Err(SqlError::table_count());
+        }
+        let mut given = targets.iter().filter_map(|at| table.columns.get(*at));
+        if given.any(|column| column.data_type == DataType::RowVersion) {
+            return Err(SqlError::row_version_given());
         }
         Self::of_targets(binding, table, targets, types)
     }
@@ -124,9 +129,15 @@ pub(crate) fn default_of(binding: &Binding<'_>, table: &Table, at: usize) -> Res
     let Some(column) = table.columns.get(at) else {
         return Ok(None);
     };
+    if column.data_type == DataType::RowVersion {
+        return Ok(Some(next_row_version(table.is_temporary())));
+    }
     let Some(default) = &column.default else {
         return Ok(None);
     };
+    if let Some(value) = sequential_default(&default.value)? {
+        return Ok(Some(value));
+    }
     let mut binder = QueryBinder::new(binding.catalog, binding.variables);
     let value = binder.scoped(Vec::new(), |binder| binder.value(Clause::Values, &default.value));
     let value = value.map_err(as_name_not_permitted)?;

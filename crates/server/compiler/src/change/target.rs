@@ -105,19 +105,19 @@ impl QueryBinder<'_> {
     }
 
     /// The target of an UPDATE or DELETE with FROM: an alias or table of FROM, or another table joined with it. Of a
-    /// view, INSTEAD OF triggers may make the changes `verbs`.
+    /// view, INSTEAD OF triggers may make the changes `verbs`. An UPDATE has `assigned` columns.
     ///
     /// Errors: as [`QueryBinder::target_table`]; 8154 for a table that occurs more than once in FROM.
     pub(crate) fn bind_target(
         &mut self,
         target: &ast::ChangeTarget,
         from: &[ast::TableSource],
-        verbs: &[ChangeVerb],
+        (verbs, assigned): (&[ChangeVerb], Option<&[&str]>),
     ) -> Result<Target, SqlError> {
         let Some(bound) = self.bind_from(from)? else {
             if let Some(bound) = self.bind_query_target(target)? {
                 let number = bound.sources.first().map_or(0, |source| source.number);
-                return self.through_or_instead(bound, number, verbs);
+                return self.through_or_instead(bound, number, (verbs, assigned));
             }
             let table = self.target_table(target)?;
             return self.lone_target(table, target);
@@ -133,7 +133,7 @@ impl QueryBinder<'_> {
         if let Some(source) = by_alias {
             let number = source.number;
             let Some(table) = self.parts.tables.get(&number).cloned() else {
-                return self.through_or_instead(bound, number, verbs);
+                return self.through_or_instead(bound, number, (verbs, assigned));
             };
             return Ok(Target::among(table, number, bound));
         }
@@ -157,11 +157,16 @@ impl QueryBinder<'_> {
     }
 
     /// The target of a source that is no table.
-    fn through_or_instead(&mut self, bound: Bound, number: u32, verbs: &[ChangeVerb]) -> Result<Target, SqlError> {
+    fn through_or_instead(
+        &mut self,
+        bound: Bound,
+        number: u32,
+        (verbs, assigned): (&[ChangeVerb], Option<&[&str]>),
+    ) -> Result<Target, SqlError> {
         let view = self.parts.views.get(&number).filter(|view| view.is_instead_of(verbs));
         match view.cloned() {
             Some(view) => self.instead_target(bound, number, &view),
-            None => self.through(bound, number),
+            None => self.through(bound, number, assigned),
         }
     }
 
@@ -174,7 +179,7 @@ impl QueryBinder<'_> {
         alias: Option<&ast::Name>,
         verbs: &[ChangeVerb],
     ) -> Result<Target, SqlError> {
-        let mut found = self.bind_target(target, &[], verbs)?;
+        let mut found = self.bind_target(target, &[], (verbs, None))?;
         let from = found.bound.from.clone();
         self.extend_with_null(&from, &found.bound.sources)?;
         found.alone = false;

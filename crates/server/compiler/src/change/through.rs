@@ -1,5 +1,5 @@
 //! Changes through a common table expression, a view or a derived table: they change rows of its only table, also
-//! through nested views.
+//! through nested ones. An UPDATE may be through a join, of which it changes columns of one table.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::catalog::{ChangeVerb, Relation, Table, View};
 use crate::query::QueryBinder;
 use crate::query::source::Bound;
 use crate::query::tree::{Body, From, Join, JoinKind, Leaf, Query, QueryColumn, ROW_ID, Rows};
-use crate::{ColumnRef, Compare, Expr, ExprKind, Predicate, SqlError};
+use crate::{ColumnRef, Compare, Expr, ExprKind, Predicate, SqlError, same_name};
 
 /// A query that also returns its table's rowid.
 struct QueryWithRowId {
@@ -36,8 +36,15 @@ pub(crate) struct InsertTarget {
 impl QueryBinder<'_> {
     /// The target of a source that is a query: its rows, joined with the table's by rowid.
     ///
+    /// `assigned` are the columns that an UPDATE assigns.
+    ///
     /// Errors: 4403, 4405, 4426 and 40510 for a query that is not over one table's rows.
-    pub(super) fn through(&mut self, mut bound: Bound, number: u32) -> Result<Target, SqlError> {
+    pub(super) fn through(
+        &mut self,
+        mut bound: Bound,
+        number: u32,
+        assigned: Option<&[&str]>,
+    ) -> Result<Target, SqlError> {
         let alias = bound.sources.iter().find(|source| source.number == number);
         let alias = alias.map(|source| source.alias.clone()).unwrap_or_default();
         let QueryWithRowId {
@@ -45,7 +52,7 @@ impl QueryBinder<'_> {
             columns,
             place,
             views,
-        } = self.opened(&mut bound.from, number, &alias)?;
+        } = self.opened(&mut bound.from, (number, &alias), assigned)?;
         self.parts.row_ids.insert(number, format!("c{place}"));
         let own = self.bind_table(&table, Some(String::new()))?;
         let source = own.sources.first().map_or(0, |source| source.number);
@@ -114,7 +121,7 @@ impl QueryBinder<'_> {
         .map_err(on_line)?;
         let source = bound.sources.first();
         let (number, alias) = source.map_or((0, String::new()), |source| (source.number, source.alias.clone()));
-        let opened = self.opened(&mut bound.from, number, &alias)?;
+        let opened = self.opened(&mut bound.from, (number, &alias), None)?;
         Ok(InsertTarget {
             table: opened.table,
             through: Some((alias, opened.columns)),
@@ -126,7 +133,12 @@ impl QueryBinder<'_> {
     ///
     /// Errors: 4403, 4405 and 4426 for a query that is not over one table's rows; 40510 for a view over one whose rows
     /// triggers change.
-    fn opened(&mut self, from: &mut From, number: u32, alias: &str) -> Result<QueryWithRowId, SqlError> {
+    fn opened(
+        &mut self,
+        from: &mut From,
+        (number, alias): (u32, &str),
+        assigned: Option<&[&str]>,
+    ) -> Result<QueryWithRowId, SqlError> {
         let reason = match leaf_of(from, number).map(|leaf| &leaf.rows) {
             Some(Rows::Query(query)) => Some(reason(query)),
             Some(Rows::Common(index)) => {
@@ -136,7 +148,7 @@ impl QueryBinder<'_> {
             Some(Rows::Table(_) | Rows::System(_) | Rows::Function(..) | Rows::Lateral(_) | Rows::Computed(_))
             | None => None,
         };
-        let opened = self.with_row_id(from, number)?;
+        let opened = self.with_row_id(from, number, assigned)?;
         let opened = opened.ok_or_else(|| reason.unwrap_or(SqlError::change_of_several)(alias))?;
         let inner = opened
             .views
@@ -153,62 +165,115 @@ impl QueryBinder<'_> {
     }
 
     /// Makes the query of a source return its table's rowid too.
-    fn with_row_id(&mut self, from: &mut From, number: u32) -> Result<Option<QueryWithRowId>, SqlError> {
+    fn with_row_id(
+        &mut self,
+        from: &mut From,
+        number: u32,
+        assigned: Option<&[&str]>,
+    ) -> Result<Option<QueryWithRowId>, SqlError> {
         let Some(leaf) = leaf_of(from, number) else {
             return Ok(None);
         };
+        let places = |query: &Query| {
+            let is_assigned = |column: &QueryColumn| {
+                let mut names = assigned?.iter();
+                names.find(|name| same_name(name, &column.name))
+            };
+            let columns = query.columns.iter().enumerate();
+            let places = columns.filter_map(|(at, column)| is_assigned(column).map(|_| at));
+            assigned.map(|_| places.collect::<Vec<usize>>())
+        };
         match &mut leaf.rows {
-            Rows::Query(query) => Ok(self.add_row_id(query, number)),
+            Rows::Query(query) => {
+                let places = places(query);
+                self.add_row_id(query, number, places.as_deref())
+            }
             Rows::Common(index) => {
                 let index = *index;
-                let common = self.parts.commons.get_mut(index);
-                let Some(mut query) = common
-                    .filter(|common| common.recursion.is_none())
-                    .and_then(|common| common.query.take())
-                else {
-                    return Err(SqlError::unsupported(
-                        "A change through a recursive common table expression",
-                    ));
-                };
-                let added = self.add_row_id(&mut query, number);
-                if let Some(common) = self.parts.commons.get_mut(index) {
-                    common.query = Some(query);
-                }
-                Ok(added)
+                self.of_common(index, |binder, query| {
+                    let places = places(query);
+                    binder.add_row_id(query, number, places.as_deref())
+                })
             }
             Rows::Table(_) | Rows::System(_) | Rows::Function(..) | Rows::Lateral(_) | Rows::Computed(_) => Ok(None),
         }
     }
 
-    /// Makes the query of source `number`, and each nested query down to the table, return the table's rowid.
-    fn add_row_id(&mut self, query: &mut Query, number: u32) -> Option<QueryWithRowId> {
-        let Body::Select(select) = &mut query.body else {
-            return None;
+    /// Changes the query of a common table expression.
+    ///
+    /// Errors: 40510 for a recursive one.
+    fn of_common<T>(
+        &mut self,
+        index: usize,
+        change: impl FnOnce(&mut Self, &mut Query) -> Result<T, SqlError>,
+    ) -> Result<T, SqlError> {
+        let common = self.parts.commons.get_mut(index);
+        let Some(mut query) = common
+            .filter(|common| common.recursion.is_none())
+            .and_then(|common| common.query.take())
+        else {
+            return Err(SqlError::unsupported(
+                "A change through a recursive common table expression",
+            ));
         };
-        let Some(From::Leaf(leaf)) = &mut select.from else {
-            return None;
+        let changed = change(self, &mut query);
+        if let Some(common) = self.parts.commons.get_mut(index) {
+            common.query = Some(query);
+        }
+        changed
+    }
+
+    /// Makes the query of source `number`, and each nested query down to the table, return the table's rowid. Of a join
+    /// the table is that of the columns at the places `assigned`.
+    fn add_row_id(
+        &mut self,
+        query: &mut Query,
+        number: u32,
+        assigned: Option<&[usize]>,
+    ) -> Result<Option<QueryWithRowId>, SqlError> {
+        let Body::Select(select) = &mut query.body else {
+            return Ok(None);
         };
         if select.grouped || select.distinct {
-            return None;
+            return Ok(None);
         }
+        let origins: Option<Vec<ColumnRef>> = assigned.map(|assigned| {
+            let columns = assigned.iter().filter_map(|at| query.columns.get(*at));
+            columns.filter_map(|column| column.origin).collect()
+        });
+        let Some(leaf) = select
+            .from
+            .as_mut()
+            .and_then(|from| changed_leaf(from, origins.as_deref()))
+        else {
+            return Ok(None);
+        };
         let source = leaf.source;
+        let below = origins.map(|origins| {
+            let places = origins.iter().map(|origin| usize::try_from(origin.column));
+            places.filter_map(Result::ok).collect::<Vec<usize>>()
+        });
         let (table, below, mut views) = match (self.parts.tables.get(&source), &mut leaf.rows) {
             (Some(table), _) => (Arc::clone(table), None, Vec::new()),
-            (None, Rows::Query(inner)) => {
-                let opened = self.add_row_id(inner, source)?;
+            (None, Rows::Query(_) | Rows::Common(_)) => {
+                let opened = match &mut leaf.rows {
+                    Rows::Query(inner) => self.add_row_id(inner, source, below.as_deref())?,
+                    Rows::Common(index) => {
+                        let index = *index;
+                        self.of_common(index, |binder, inner| {
+                            binder.add_row_id(inner, source, below.as_deref())
+                        })?
+                    }
+                    Rows::Table(_) | Rows::System(_) | Rows::Function(..) | Rows::Lateral(_) | Rows::Computed(_) => {
+                        None
+                    }
+                };
+                let Some(opened) = opened else { return Ok(None) };
                 self.parts.row_ids.insert(source, format!("c{}", opened.place));
                 (opened.table, Some(opened.columns), opened.views)
             }
-            (
-                None,
-                Rows::Table(_)
-                | Rows::System(_)
-                | Rows::Function(..)
-                | Rows::Common(_)
-                | Rows::Lateral(_)
-                | Rows::Computed(_),
-            ) => {
-                return None;
+            (None, Rows::Table(_) | Rows::System(_) | Rows::Function(..) | Rows::Lateral(_) | Rows::Computed(_)) => {
+                return Ok(None);
             }
         };
         views.extend(self.parts.views.get(&number).cloned());
@@ -230,12 +295,35 @@ impl QueryBinder<'_> {
         query.columns.push(QueryColumn::of(String::new(), &row_id));
         select.items.push(row_id);
         let place = select.items.len() - 1;
-        Some(QueryWithRowId {
+        Ok(Some(QueryWithRowId {
             table,
             columns,
             place,
             views,
-        })
+        }))
+    }
+}
+
+/// The leaf whose rows are changed: the only one, or in an UPDATE the one that all assigned columns belong to. Columns of
+/// none, which are computed, are any leaf's: their assignment is refused.
+fn changed_leaf<'a>(from: &'a mut From, assigned: Option<&[ColumnRef]>) -> Option<&'a mut Leaf> {
+    let source = match from {
+        From::Leaf(leaf) => leaf.source,
+        From::Join(join) => match assigned? {
+            [] => first_leaf(&join.left),
+            [first, rest @ ..] => {
+                let is_same = rest.iter().all(|other| other.source == first.source);
+                is_same.then_some(first.source)?
+            }
+        },
+    };
+    leaf_of(from, source)
+}
+
+fn first_leaf(from: &From) -> u32 {
+    match from {
+        From::Leaf(leaf) => leaf.source,
+        From::Join(join) => first_leaf(&join.left),
     }
 }
 

@@ -13,6 +13,7 @@ use super::target::Target;
 use crate::binding::{Binding, InputColumn, Inputs, ResultColumn, compound, compound_of};
 use crate::catalog::{ChangeVerb, Table, View};
 use crate::compiled::{CHECK_CANCELLED_FUNCTION, Compiled};
+use crate::functions::next_row_version;
 use crate::query::tree::{Limit, Query, QueryColumn, ROW_ID, Select};
 use crate::query::{Clause, QueryBinder, advances, check_always_evaluated};
 use crate::writer::{SqlText, Writer, keeps_form, qualified, quoted};
@@ -106,7 +107,9 @@ impl Binding<'_> {
 
     fn update_parts(&self, binder: &mut QueryBinder<'_>, update: &ast::Update) -> Result<Parts, SqlError> {
         let limit = binder.bind_limit(update.top.as_ref(), None, false)?;
-        let target = binder.bind_target(&update.target, &update.from, &[ChangeVerb::Update])?;
+        let assigned: Vec<&str> = update.assignments.iter().filter_map(assigned_column).collect();
+        let how = (&[ChangeVerb::Update][..], Some(assigned.as_slice()));
+        let target = binder.bind_target(&update.target, &update.from, how)?;
         let sources = target.bound.sources.clone();
         let (sets, filter) = binder.scoped(sources, |binder| {
             let mut sets = Vec::with_capacity(update.assignments.len());
@@ -114,6 +117,7 @@ impl Binding<'_> {
                 let set = self.set(binder, &target, assignment, &sets);
                 sets.push(set.map_err(|error| error.on_line(assignment.position.line))?);
             }
+            sets.extend(SetValue::of_row_version(&target.table, &sets));
             let filter = match &update.filter {
                 Some(filter) => Some(binder.condition(Clause::Where, filter)?),
                 None => self.current_row(&target, update.current_of.as_ref())?,
@@ -251,6 +255,19 @@ impl Binding<'_> {
     }
 }
 
+impl SetValue {
+    /// The new value of the rowversion column, which each change of a row changes; none if there is no such column, or if
+    /// no column is assigned.
+    pub(super) fn of_row_version(table: &Table, sets: &[Self]) -> Option<Self> {
+        let at = table.row_version()?;
+        sets.iter().any(|set| set.column.is_some()).then(|| Self {
+            column: Some(at),
+            slot: None,
+            value: Some(next_row_version(table.is_temporary())),
+        })
+    }
+}
+
 impl RowUpdate {
     /// Binds the write of these columns of a table.
     ///
@@ -373,6 +390,16 @@ fn own_column(target: &Target, name: &ast::ColumnName) -> ast::ColumnName {
     name
 }
 
+/// The name of the column that an assignment changes.
+fn assigned_column(assignment: &ast::Assignment) -> Option<&str> {
+    match &assignment.target {
+        ast::AssignmentTarget::Column(name) | ast::AssignmentTarget::VariableAndColumn(_, name) => {
+            Some(name.name.text.as_str())
+        }
+        ast::AssignmentTarget::Variable(_) => None,
+    }
+}
+
 fn set_column(target: &Target, name: &ast::ColumnName, before: &[SetValue]) -> Result<usize, SqlError> {
     let exposed = target
         .bound
@@ -409,6 +436,9 @@ fn set_column(target: &Target, name: &ast::ColumnName, before: &[SetValue]) -> R
     if column.identity.is_some() {
         return Err(SqlError::identity_change(&column.name));
     }
+    if column.data_type == DataType::RowVersion {
+        return Err(SqlError::row_version_change());
+    }
     Ok(at)
 }
 
@@ -442,6 +472,7 @@ fn whole(
         limit,
     } = parts;
     let table = &target.table;
+    let has_version = table.row_version().is_some();
     let computes = table.columns.iter().any(|column| column.computed.is_some());
     let in_key = |at: &usize| {
         let referenced = |(_, key): &(String, crate::catalog::ForeignKey)| {
@@ -468,6 +499,7 @@ fn whole(
         && !sets.iter().any(takes_value)
         && target.alone
         && !computes
+        && !has_version
         && limit.is_none()
         && update.output.is_empty()
         && rules.is_plain();

@@ -11,6 +11,7 @@ use super::column::{alias_name, is_nullable_type};
 use super::constraint::Naming;
 use super::sqlite::quoted;
 use super::{ColumnDefinition, IndexDefinition, TableDefinition};
+use crate::functions::sequential_default;
 use crate::{Collation, SqlError, declared_type, same_name};
 
 /// The result of ALTER TABLE.
@@ -75,6 +76,18 @@ pub enum ColumnSource {
     Null,
     /// IDENTITY numbers, in the order of the rows.
     Numbered,
+    /// New values of a rowversion, or of NEWSEQUENTIALID.
+    Generated,
+}
+
+impl ColumnSource {
+    /// The values of a default: NEWSEQUENTIALID may not be called in a query.
+    fn of_default(value: Arc<Expr>) -> Self {
+        match sequential_default(&value) {
+            Ok(Some(_)) => Self::Generated,
+            Ok(None) | Err(_) => Self::Value(value),
+        }
+    }
 }
 
 impl TableDefinition {
@@ -154,7 +167,7 @@ impl Alteration {
         for (name, copied) in &mut rebuild.columns {
             let default = self.definition.column(name).and_then(|column| column.default.clone());
             if let (true, Some((_, value))) = (filled.contains(name), default) {
-                *copied = ColumnSource::Value(value);
+                *copied = ColumnSource::of_default(value);
             }
         }
         self.steps
@@ -206,9 +219,11 @@ impl Alteration {
         }
         if added.identity.is_some() {
             self.rebuild(Some((name, ColumnSource::Numbered)));
+        } else if added.data_type == Some(DataType::RowVersion) {
+            self.rebuild(Some((name, ColumnSource::Generated)));
         } else if !added.nullable {
             match &added.default {
-                Some((_, value)) => self.rebuild(Some((name, ColumnSource::Value(value.clone())))),
+                Some((_, value)) => self.rebuild(Some((name, ColumnSource::of_default(value.clone())))),
                 None => {
                     let column = added.name.clone();
                     self.steps.push(Step::CheckEmpty { column });
@@ -334,6 +349,15 @@ impl Alteration {
             return Err(SqlError::new(4928, crate::Ends::Batch, text));
         }
         let old = table.columns[at].data_type;
+        if new == DataType::RowVersion {
+            let text = format!("Cannot alter column '{name}' to be data type timestamp.");
+            // 4927: ALTER COLUMN to a type that no column can be altered to.
+            return Err(SqlError::new(4927, crate::Ends::Batch, text));
+        }
+        if old == Some(DataType::RowVersion) {
+            let text = format!("Cannot alter column '{name}' because it is 'timestamp'.");
+            return Err(SqlError::new(4928, crate::Ends::Batch, text));
+        }
         if old != Some(new) {
             table.check_type_not_needed(name, old, new)?;
         }
@@ -475,7 +499,8 @@ impl TableDefinition {
 
 /// Whether a text that was printed from a tree may name a column: whether it contains the column's name as a word. A
 /// string or a function of the same name also counts.
-fn mentions(text: &str, column: &str) -> bool {
+#[must_use]
+pub fn mentions(text: &str, column: &str) -> bool {
     let (text, column) = (text.to_lowercase(), column.to_lowercase());
     let is_part = |sign: Option<char>| sign.is_some_and(|sign| sign.is_alphanumeric() || "_@#$".contains(sign));
     text.match_indices(&column).any(|(at, found)| {

@@ -113,11 +113,11 @@ impl ColumnDefinition {
     }
 }
 
-/// Whether a column of a type is NULL unless it is declared NOT NULL: not of sysname, nor of an alias type that says so.
+/// Whether a column of a type is NULL unless it is declared NOT NULL: not of sysname or rowversion, nor of an alias type that says so.
 pub(super) fn is_nullable_type(type_name: &ast::TypeName) -> bool {
     match type_name.alias() {
         Some(alias) => alias.nullable.unwrap_or(!is_sysname(&alias.base)),
-        None => !type_name.is_table() && !is_sysname(type_name),
+        None => !type_name.is_table() && !is_sysname(type_name) && !is_row_version(type_name),
     }
 }
 
@@ -129,6 +129,10 @@ pub(super) fn alias_name(type_name: &ast::TypeName) -> Option<(String, String)> 
 
 fn is_sysname(type_name: &ast::TypeName) -> bool {
     type_name.name.name.is("sysname")
+}
+
+fn is_row_version(type_name: &ast::TypeName) -> bool {
+    type_name.name.name.is("rowversion") || type_name.name.name.is("timestamp")
 }
 
 /// An integer, optionally with a sign.

@@ -9,6 +9,7 @@ use super::constraint::Naming;
 use super::subquery::check_scalar;
 use super::{CheckDefinition, ColumnDefinition, IndexDefinition, KeyDefinition, TableDefinition};
 use crate::catalog::KeyKind;
+use crate::functions::check_sequential_default;
 use crate::{Ends, SqlError, same_name};
 
 impl TableDefinition {
@@ -109,6 +110,10 @@ impl TableDefinition {
         if read.identity.is_some() && self.columns.iter().any(|column| column.identity.is_some()) {
             return Err(SqlError::identity_twice(&self.name));
         }
+        let is_version = |column: &ColumnDefinition| column.data_type == Some(DataType::RowVersion);
+        if is_version(&read) && self.columns.iter().any(is_version) {
+            return Err(SqlError::row_version_twice(&self.name, &read.name));
+        }
         // A primary key makes its column NOT NULL unless that is specified.
         let is_key = column.constraints.iter().any(is_primary);
         if is_key && column.nullable.is_none() {
@@ -206,6 +211,10 @@ impl TableDefinition {
         if found.identity.is_some() {
             return Err(SqlError::default_on_identity(&table, &found.name));
         }
+        if found.data_type == Some(DataType::RowVersion) {
+            return Err(SqlError::default_on_row_version(&table, &found.name));
+        }
+        check_sequential_default(value, found.data_type)?;
         if found.default.is_some() {
             return Err(SqlError::default_twice());
         }

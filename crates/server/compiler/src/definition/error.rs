@@ -52,6 +52,23 @@ impl SqlError {
         Self::of_definition(1754, text).with_state(0)
     }
 
+    /// 1755: DEFAULT of a rowversion.
+    pub(super) fn default_on_row_version(table: &str, column: &str) -> Self {
+        let text = format!(
+            "Defaults cannot be created on columns of data type timestamp. Table '{table}', column '{column}'."
+        );
+        Self::of_definition(1755, text).with_state(0)
+    }
+
+    /// 2738: a second rowversion.
+    pub(super) fn row_version_twice(table: &str, column: &str) -> Self {
+        let text = format!(
+            "A table can only have one timestamp column. Because table '{table}' already has one, the column '{column}' \
+             cannot be added."
+        );
+        Self::of_definition(2738, text).with_state(2)
+    }
+
     /// 1781: a second DEFAULT.
     pub(super) fn default_twice() -> Self {
         Self::of_definition(1781, "Column already has a DEFAULT bound to it.".to_owned())

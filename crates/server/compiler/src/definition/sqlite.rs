@@ -97,7 +97,9 @@ impl ColumnDefinition {
     /// Whether its values are blobs.
     pub(super) fn is_bytes(&self) -> bool {
         match self.data_type {
-            Some(DataType::Binary(_) | DataType::VarBinary(_) | DataType::UniqueIdentifier) => true,
+            Some(DataType::Binary(_) | DataType::VarBinary(_) | DataType::RowVersion | DataType::UniqueIdentifier) => {
+                true
+            }
             Some(DataType::Decimal { precision, .. } | DataType::Numeric { precision, .. }) => precision > 18,
             Some(_) | None => false,
         }

@@ -213,7 +213,7 @@ pub(crate) fn format_time(time: TimeOfDay, pattern: &str) -> Option<String> {
     Some(out)
 }
 
-const WEEKDAYS: [&str; 7] = [
+pub(super) const WEEKDAYS: [&str; 7] = [
     "Monday",
     "Tuesday",
     "Wednesday",
@@ -223,7 +223,7 @@ const WEEKDAYS: [&str; 7] = [
     "Sunday",
 ];
 
-const MONTHS: [&str; 12] = [
+pub(super) const MONTHS: [&str; 12] = [
     "January",
     "February",
     "March",

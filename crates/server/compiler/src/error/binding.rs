@@ -174,6 +174,22 @@ impl SqlError {
         Self::new(468, Ends::Batch, text).with_state(9)
     }
 
+    /// 302: NEWSEQUENTIALID anywhere but as the default of a uniqueidentifier.
+    #[must_use]
+    pub fn sequential_not_default() -> Self {
+        let text = "The newsequentialid() built-in function can only be used in a DEFAULT expression for a column of type \
+                    'uniqueidentifier' in a CREATE TABLE or ALTER TABLE statement. It cannot be combined with other \
+                    operators to form a complex scalar expression.";
+        Self::new(302, Ends::Batch, text).with_state(0)
+    }
+
+    /// 10761: PARSE to a type that text is not parsed to.
+    #[must_use]
+    pub fn parse_type(type_name: &str, function: &str) -> Self {
+        let text = format!("Invalid data type {type_name} in function {function}.");
+        Self::new(10761, Ends::Batch, text)
+    }
+
     /// 403: a unary operator of an unsupported type.
     #[must_use]
     pub fn invalid_operator_type(operator: &str, type_name: &str) -> Self {

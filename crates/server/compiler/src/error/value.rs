@@ -74,6 +74,14 @@ impl SqlError {
         Self::new(7119, Ends::Statement, text)
     }
 
+    /// 9819: PARSE of a text that is not a value of the type.
+    #[must_use]
+    pub fn not_parsed(text: &str, type_name: &str, culture: &str) -> Self {
+        let text =
+            format!("Error converting string value '{text}' into data type {type_name} using culture '{culture}'.");
+        Self::new(9819, Ends::Statement, text)
+    }
+
     /// 9820: AT TIME ZONE with an unknown time zone.
     #[must_use]
     pub fn unknown_time_zone(name: &str) -> Self {

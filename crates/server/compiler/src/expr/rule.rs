@@ -18,6 +18,8 @@ pub(crate) enum Rule {
     TextOnly,
     /// Text and bytes only, unconverted.
     TextOrBinaryOnly,
+    /// Bytes only, unconverted.
+    BinaryOnly,
     /// What JSON_MODIFY writes: text, integers, decimals, floats and bits, unconverted.
     JsonValue,
     /// Any type to nvarchar.
@@ -71,7 +73,7 @@ impl Rule {
         let refused = || SqlError::argument_type(name, number, function);
         match self {
             Self::Any | Self::Alike => Ok(argument),
-            Self::TextOnly | Self::TextOrBinaryOnly if is_null => Err(refused()),
+            Self::TextOnly | Self::TextOrBinaryOnly | Self::BinaryOnly if is_null => Err(refused()),
             Self::Text if family == Family::Text => Ok(argument),
             Self::Text => {
                 let width = text_width(&argument.data_type);
@@ -79,7 +81,8 @@ impl Rule {
             }
             Self::TextOnly if family == Family::Text => Ok(argument),
             Self::TextOrBinaryOnly if matches!(family, Family::Text | Family::Binary) => Ok(argument),
-            Self::TextOnly | Self::TextOrBinaryOnly => Err(refused()),
+            Self::BinaryOnly if family == Family::Binary => Ok(argument),
+            Self::TextOnly | Self::TextOrBinaryOnly | Self::BinaryOnly => Err(refused()),
             Self::JsonValue => match family {
                 Family::Text | Family::Integer | Family::Decimal | Family::Approximate | Family::Bit => Ok(argument),
                 Family::Money | Family::Binary | Family::OldDate | Family::NewDate | Family::Time | Family::Guid => {
@@ -181,6 +184,7 @@ pub(crate) fn seconds_scale(data_type: &DataType) -> u8 {
         | DataType::NChar(_)
         | DataType::NVarChar(_)
         | DataType::Binary(_)
+        | DataType::RowVersion
         | DataType::VarBinary(_)
         | DataType::UniqueIdentifier => 7,
     }

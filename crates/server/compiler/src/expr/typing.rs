@@ -41,6 +41,7 @@ pub(crate) fn text_width(data_type: &DataType) -> Width {
         DataType::DateTime2(_) => 27,
         DataType::DateTimeOffset(_) => 34,
         DataType::UniqueIdentifier => 36,
+        DataType::RowVersion => 8,
         DataType::Char(width) | DataType::NChar(width) | DataType::Binary(width) => width,
         DataType::VarChar(width) | DataType::NVarChar(width) | DataType::VarBinary(width) => {
             return width;
@@ -129,6 +130,7 @@ pub(crate) fn number_type(arguments: &[Expr]) -> DataType {
         | DataType::NChar(_)
         | DataType::NVarChar(_)
         | DataType::Binary(_)
+        | DataType::RowVersion
         | DataType::VarBinary(_)
         | DataType::Date
         | DataType::Time(_)

@@ -90,6 +90,7 @@ impl Whole {
             | DataType::NChar(_)
             | DataType::NVarChar(_)
             | DataType::Binary(_)
+            | DataType::RowVersion
             | DataType::VarBinary(_)
             | DataType::Date
             | DataType::Time(_)

@@ -1,14 +1,19 @@
-//! Functions of any value: type tests, hashes, checksums; and new identifiers.
+//! Functions of any value: type tests, hashes, checksums, compression, PARSE; and new identifiers.
 
 use selenite_types::{DataType, Width};
 
 use super::{Function, Rule, Typing};
 
 mod checksum;
+mod compression;
 mod hash;
 mod kind;
+mod parse;
 
-use Rule::{Any, National, TextOrBinaryOnly};
+pub(crate) use kind::{check_sequential_default, sequential_default};
+pub(super) use parse::parsed;
+
+use Rule::{Any, BinaryOnly, National, TextOrBinaryOnly};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("binary_checksum", &[Any], INT, checksum::binary_checksum)
@@ -17,9 +22,20 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("checksum", &[Any], INT, checksum::checksum)
         .repeated(1024)
         .never_null(),
-    Function::refused("compress"),
+    Function::new(
+        "compress",
+        &[TextOrBinaryOnly],
+        Typing::Is(LONG_BYTES),
+        compression::compress,
+    ),
     Function::refused("crypt_gen_random"),
-    Function::refused("decompress"),
+    Function::new(
+        "decompress",
+        &[BinaryOnly],
+        Typing::Is(LONG_BYTES),
+        compression::decompress,
+    )
+    .making_nulls(),
     Function::refused("decryptbycert"),
     Function::refused("decryptbykey"),
     Function::refused("decryptbypassphrase"),
@@ -37,16 +53,26 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("newid", &[], Typing::Is(DataType::UniqueIdentifier), kind::new_id)
         .never_null()
         .of_row(),
-    Function::refused("newsequentialid"),
-    Function::refused("parse"),
+    Function::new(
+        "newsequentialid",
+        &[],
+        Typing::Is(DataType::UniqueIdentifier),
+        kind::new_sequential_id,
+    )
+    .never_null()
+    .of_row(),
+    Function::new("parse", parse::RULES, INT, parse::parse).optional(1),
     Function::refused("pwdcompare"),
     Function::refused("pwdencrypt"),
     Function::refused("sql_variant_property"),
-    Function::refused("try_parse"),
+    Function::new("try_parse", parse::RULES, INT, parse::try_parse)
+        .optional(1)
+        .making_nulls(),
 ];
 
 const INT: Typing = Typing::Is(DataType::Int);
 const BYTES: DataType = DataType::VarBinary(Width::Limited(8000));
+const LONG_BYTES: DataType = DataType::VarBinary(Width::Max);
 
 #[cfg(test)]
 mod tests;

@@ -16,7 +16,11 @@ pub(super) static FUNCTIONS: &[Function] = &[
     global("@@datefirst", DataType::TinyInt, |call| {
         Ok(Value::TinyInt(call.environment.session().date_first.number()))
     }),
-    Function::refused("@@dbts"),
+    global(
+        "@@dbts",
+        DataType::VarBinary(Width::Limited(8)),
+        super::row_version::last,
+    ),
     global("@@error", DataType::Int, |call| {
         Ok(Value::Int(call.environment.session().error))
     }),

@@ -145,7 +145,11 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::refused("key_guid"),
     Function::refused("key_id"),
     Function::refused("loginproperty"),
-    Function::refused("min_active_rowversion"),
+    session_fact(
+        "min_active_rowversion",
+        DataType::Binary(8),
+        super::row_version::min_active,
+    ),
     catalog(
         "object_definition",
         &[Int],

@@ -46,7 +46,7 @@ impl Form {
             DataType::SmallMoney | DataType::Money => Self::Scaled(MONEY_DIGITS),
             DataType::Real | DataType::Float => Self::Real,
             DataType::Char(_) | DataType::VarChar(_) | DataType::NChar(_) | DataType::NVarChar(_) => Self::Text,
-            DataType::Binary(_) | DataType::VarBinary(_) => Self::Bytes,
+            DataType::Binary(_) | DataType::VarBinary(_) | DataType::RowVersion => Self::Bytes,
             DataType::Date => Self::Date,
             DataType::Time(digits) => Self::Time(digits),
             DataType::SmallDateTime => Self::Moment(0),
@@ -90,6 +90,7 @@ pub(super) fn exact_scale(data_type: &DataType) -> Option<u8> {
         | DataType::NChar(_)
         | DataType::NVarChar(_)
         | DataType::Binary(_)
+        | DataType::RowVersion
         | DataType::VarBinary(_)
         | DataType::Date
         | DataType::Time(_)

@@ -39,12 +39,10 @@ pub(super) fn run(
     while feed(&mut row)? {
         count += 1;
         let given = row.drain(..).zip(types).zip(&defaulted);
-        let given = given.map(
-            |((value, data_type), is_defaulted)| match *is_defaulted && value == Value::Null {
-                true => Given::Default,
-                false => Given::Value(value, *data_type),
-            },
-        );
+        let given = given.map(|((value, data_type), defaulted)| match (defaulted, &value) {
+            (Defaulted::Always, _) | (Defaulted::Null, Value::Null) => Given::Default,
+            (Defaulted::Null | Defaulted::Never, _) => Given::Value(value, *data_type),
+        });
         let Some(change) = &mut change else {
             let made = row_writer::compute(&insert.writer, run, given)?;
             changed_rows::note(run, ChangeVerb::Insert, None, Some(&made))?;
@@ -91,10 +89,23 @@ fn store(
     row_writer::note_stored(writer, run, prepared)
 }
 
-/// Of each filled column, whether NULL stands for its default.
-fn defaulted(insert: &Insert, bulk: &BulkRows) -> Vec<bool> {
+/// Which values of a column stand for its default.
+enum Defaulted {
+    Never,
+    Null,
+    /// Those of a rowversion.
+    Always,
+}
+
+/// Of each filled column, which values stand for its default.
+fn defaulted(insert: &Insert, bulk: &BulkRows) -> Vec<Defaulted> {
     let writer = &insert.writer;
-    let has_default = |at: &usize| matches!(writer.defaults.get(*at), Some(Some(_)));
-    let targets = writer.targets.iter();
-    targets.map(|at| !bulk.keeps_nulls && has_default(at)).collect()
+    let version = writer.rules.table.row_version();
+    let has_default = |at: usize| matches!(writer.defaults.get(at), Some(Some(_)));
+    let of_target = |at: &usize| match *at {
+        at if Some(at) == version => Defaulted::Always,
+        at if !bulk.keeps_nulls && has_default(at) => Defaulted::Null,
+        _ => Defaulted::Never,
+    };
+    writer.targets.iter().map(of_target).collect()
 }

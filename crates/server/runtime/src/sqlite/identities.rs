@@ -27,6 +27,7 @@ pub struct Identities(Mutex<Counters>);
 pub(super) struct Counters {
     tables: HashMap<i32, Counter>,
     pub(super) sequences: HashMap<i32, SequenceCounter>,
+    pub(super) row_versions: Option<RowVersions>,
 }
 
 /// The undo journal of an open transaction's definitions: the previous counter of each changed table, oldest first.
@@ -87,6 +88,25 @@ pub struct SequenceCounter {
     pub last: Option<i128>,
     /// The number of reserved values from `next` on.
     pub(super) left: u32,
+}
+
+/// Where the counter of rowversion columns is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct RowVersions {
+    /// The last value that was taken.
+    pub(super) last: u64,
+    /// The number of reserved values after `last`.
+    pub(super) left: u64,
+    /// The first value that the open transaction has taken.
+    pub(super) first_open: Option<u64>,
+}
+
+impl RowVersions {
+    /// The last value, and the first that is not that of a committed row.
+    pub(super) fn seen(self) -> (u64, u64) {
+        let next = self.last.saturating_add(1);
+        (self.last, self.first_open.unwrap_or(next))
+    }
 }
 
 impl Identities {
@@ -219,6 +239,9 @@ impl Identities {
         }
         for counter in counters.sequences.values_mut() {
             counter.left = 0;
+        }
+        if let Some(versions) = &mut counters.row_versions {
+            versions.left = 0;
         }
     }
 

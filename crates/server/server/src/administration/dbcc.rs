@@ -18,7 +18,7 @@ mod options;
 mod purity;
 mod user_options;
 
-use argument::Argument;
+pub(crate) use argument::Argument;
 use options::Options;
 use selenite_compiler::{Ends, SqlError};
 use selenite_runtime::machine::{Affected, Failure, Message, TableStatement};
@@ -29,13 +29,14 @@ use selenite_types::{DataType, Value};
 use crate::administration::Administration;
 use crate::compile::UNSUPPORTED_DBCC;
 use crate::execution_context::ExecutionContext;
+use crate::session_state::SessionState;
 
 /// A command with its arguments.
-struct Request {
+pub(crate) struct Request {
     /// In capitals.
     command: String,
-    arguments: Vec<Argument>,
-    options: Options,
+    pub arguments: Vec<Argument>,
+    pub options: Options,
     line: u32,
 }
 
@@ -47,20 +48,9 @@ impl Administration<'_, '_> {
         (statement, slots): (&TableStatement<'_>, &[Value]),
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
-        let variables = statement.program.variables();
-        let arguments = dbcc.arguments.iter();
-        let arguments = arguments.map(|written| Argument::of(written, (variables, slots), execution.state));
-        let request = Request {
-            command: dbcc.command.text.to_ascii_uppercase(),
-            arguments: arguments.collect::<Result<_, _>>()?,
-            options: Options::of(&dbcc.options)?,
-            line: statement.line(),
-        };
-        request.check_options()?;
+        let request = Request::of(dbcc, (statement, slots), execution.state)?;
         let affected = self.dbcc_request(&request, execution)?;
-        if !request.options.no_messages {
-            request.info(2528, COMPLETED, execution)?;
-        }
+        request.complete(execution)?;
         Ok(affected)
     }
 
@@ -84,11 +74,44 @@ impl Administration<'_, '_> {
 }
 
 impl Request {
+    /// A command as it was written.
+    ///
+    /// Errors: 137, 155, 2526, 40510.
+    pub fn of(
+        dbcc: &ast::Dbcc,
+        (statement, slots): (&TableStatement<'_>, &[Value]),
+        state: &SessionState,
+    ) -> Result<Self, Failure> {
+        let variables = statement.program.variables();
+        let arguments = dbcc.arguments.iter();
+        let arguments = arguments.map(|written| Argument::of(written, (variables, slots), state));
+        let request = Self {
+            command: dbcc.command.text.to_ascii_uppercase(),
+            arguments: arguments.collect::<Result<_, _>>()?,
+            options: Options::of(&dbcc.options)?,
+            line: statement.line(),
+        };
+        request.check_options()?;
+        Ok(request)
+    }
+
+    /// `2528-ends-each-command`.
+    pub fn complete(&self, execution: &mut ExecutionContext<'_>) -> Result<(), Failure> {
+        match self.options.no_messages {
+            true => Ok(()),
+            false => self.info(2528, COMPLETED, execution),
+        }
+    }
+
     fn check_options(&self) -> Result<(), Failure> {
         let checks = matches!(self.command.as_str(), "CHECKDB" | "CHECKTABLE");
         let shows = checks || self.command == "OPENTRAN";
         let options = &self.options;
-        if !checks && (options.physical_only || options.all_errors) || !shows && options.table_results {
+        let is_of_constraints = self.command == "CHECKCONSTRAINTS";
+        if !checks && (options.physical_only || options.all_errors && !is_of_constraints)
+            || !shows && options.table_results
+            || !is_of_constraints && options.all_constraints
+        {
             return Err(self.incorrect());
         }
         Ok(())
@@ -119,7 +142,7 @@ impl Request {
     }
 
     /// 2526: the command, or what follows it, does not exist.
-    fn incorrect(&self) -> Failure {
+    pub fn incorrect(&self) -> Failure {
         let text = "Incorrect DBCC statement. Check the documentation for the correct DBCC syntax and options.";
         SqlError::new(2526, Ends::Statement, text).with_state(3).into()
     }
@@ -140,7 +163,7 @@ pub fn frees_programs(dbcc: &ast::Dbcc) -> bool {
 }
 
 /// A result set: its columns, all of which may be NULL, and its rows.
-fn send_rows(
+pub(crate) fn send_rows(
     columns: &[(&str, DataType)],
     rows: &[Vec<Value>],
     execution: &mut ExecutionContext<'_>,

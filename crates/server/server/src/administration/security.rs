@@ -65,6 +65,7 @@ impl Administration<'_, '_> {
                 | DropKind::Trigger
                 | DropKind::Sequence
                 | DropKind::Synonym
+                | DropKind::Statistics
                 | DropKind::Type
                 | DropKind::Database
                 | DropKind::Schema

@@ -139,6 +139,7 @@ fn dropped(kind: DropKind) -> Option<&'static str> {
         | DropKind::Trigger
         | DropKind::Sequence
         | DropKind::Synonym
+        | DropKind::Statistics
         | DropKind::Type => None,
     }
 }

@@ -22,7 +22,7 @@ pub struct CatalogRow {
     pub schema: String,
     /// Its name.
     pub name: String,
-    /// Of an index or a trigger, its table's number.
+    /// Of an index, a trigger or statistics, its table's number.
     pub parent: Option<i32>,
     /// Of a trigger, whether it is disabled.
     pub state: Option<String>,
@@ -55,6 +55,8 @@ pub enum ObjectKind {
     Type,
     /// A trigger.
     Trigger,
+    /// Statistics of a table's columns.
+    Statistics,
 }
 
 impl ObjectKind {
@@ -70,6 +72,7 @@ impl ObjectKind {
             Self::Function => "function",
             Self::Type => "type",
             Self::Trigger => "trigger",
+            Self::Statistics => "statistics",
         }
     }
 
@@ -84,7 +87,7 @@ impl ObjectKind {
             | Self::Function
             | Self::Type
             | Self::Trigger => true,
-            Self::Index => false,
+            Self::Index | Self::Statistics => false,
         }
     }
 
@@ -99,6 +102,7 @@ impl ObjectKind {
             Self::Function,
             Self::Type,
             Self::Trigger,
+            Self::Statistics,
         ]
         .into_iter()
         .find(|kind| kind.word() == word)

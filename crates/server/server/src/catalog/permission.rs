@@ -460,6 +460,16 @@ fn check_drop(drop: &ast::Drop, (permissions, schema_of): (&Permissions, SchemaO
         DropKind::Trigger => "trigger",
         DropKind::Sequence => "sequence",
         DropKind::Synonym => "synonym",
+        // Whose table it is.
+        DropKind::Statistics => {
+            let may = |name: &ObjectName| {
+                table_of_statistics(name).is_none_or(|table| is_own(&table, permissions, schema_of))
+            };
+            return match drop.names.iter().find(|name| !may(name)) {
+                None => Ok(()),
+                Some(name) => Err(no_drop("statistics", &written_object(name))),
+            };
+        }
         DropKind::Schema if permissions.may(PermissionKind::Control, Securable::Schema(&first(drop))) => return Ok(()),
         DropKind::Schema if permissions.may(PermissionKind::AlterAnySchema, Securable::Database) => return Ok(()),
         DropKind::Schema => return Err(schema_names::no_schema("drop", &first(drop))),
@@ -479,6 +489,17 @@ fn check_drop(drop: &ast::Drop, (permissions, schema_of): (&Permissions, SchemaO
         None => Ok(()),
         Some(name) => Err(no_drop(kind, &written_object(name))),
     }
+}
+
+/// The table in the name of statistics: what is before the last point.
+pub(crate) fn table_of_statistics(name: &ObjectName) -> Option<ObjectName> {
+    Some(ObjectName {
+        server: None,
+        database: name.server.clone(),
+        schema: name.database.clone(),
+        name: name.schema.clone()?,
+        position: name.position,
+    })
 }
 
 fn first(drop: &ast::Drop) -> String {
@@ -521,6 +542,7 @@ fn check_dbcc(dbcc: &ast::Dbcc, permissions: &Permissions, (login, database): (&
         "CHECKTABLE",
         "CHECKALLOC",
         "CHECKCATALOG",
+        "CHECKCONSTRAINTS",
         "CHECKIDENT",
         "SHRINKDATABASE",
         "OPENTRAN",
@@ -545,7 +567,7 @@ fn check_dbcc(dbcc: &ast::Dbcc, permissions: &Permissions, (login, database): (&
 /// were read.
 fn names_own(command: &str, argument: &str, database: &str) -> bool {
     let text = argument.trim_start_matches('N').trim_matches(['\'', '"', '[', ']']);
-    let names_object = ["CHECKTABLE", "CHECKIDENT"]
+    let names_object = ["CHECKTABLE", "CHECKIDENT", "CHECKCONSTRAINTS"]
         .iter()
         .any(|known| command.eq_ignore_ascii_case(known));
     let parts: Vec<&str> = text.split('.').collect();

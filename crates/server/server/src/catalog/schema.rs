@@ -20,7 +20,7 @@ use selenite_compiler::program::Program;
 use selenite_compiler::statement::Binding;
 use selenite_compiler::{NameKey, SqlError, Variables, same_name};
 use selenite_runtime::sqlite::tsql_error;
-use selenite_tsql::ast::{Expr, ObjectName, StatementKind, TriggerEvents, TriggerTiming};
+use selenite_tsql::ast::{Expr, ObjectName, StatementKind};
 use selenite_tsql::{Options, parse};
 use selenite_types::DataType;
 use selenite_types::storage::declared_type;
@@ -31,9 +31,13 @@ use crate::catalog::principals::Principals;
 use crate::catalog::schema_names::SchemaNames;
 
 pub mod function;
+pub mod statistics;
+mod trigger;
 pub mod user_type;
 
 use function::SchemaFunction;
+use statistics::SchemaStatistics;
+pub use trigger::SchemaTrigger;
 
 /// A database's objects, or those of a session's temporary tables. They are kept by their names in SQLite.
 #[derive(Clone, Default)]
@@ -44,6 +48,7 @@ pub struct Schema {
     procedures: HashMap<NameKey, Arc<CatalogRow>>,
     sequences: HashMap<NameKey, Arc<SchemaSequence>>,
     synonyms: HashMap<NameKey, Arc<SchemaSynonym>>,
+    statistics: Vec<SchemaStatistics>,
     functions: HashMap<NameKey, Arc<SchemaFunction>>,
     triggers: HashMap<NameKey, Arc<SchemaTrigger>>,
     types: user_type::Types,
@@ -79,18 +84,6 @@ pub struct SchemaSynonym {
     pub object: ObjectName,
     /// Its row.
     pub row: CatalogRow,
-}
-
-/// A trigger.
-pub struct SchemaTrigger {
-    /// AFTER or INSTEAD OF.
-    pub timing: TriggerTiming,
-    /// The statements that fire it.
-    pub events: TriggerEvents,
-    /// Whether nothing fires it.
-    pub is_disabled: bool,
-    /// Its row.
-    pub row: Arc<CatalogRow>,
 }
 
 /// A view.
@@ -169,6 +162,7 @@ impl Schema {
                     let row = &trigger.row;
                     read.triggers.insert(key(&row.schema, &row.name), Arc::new(trigger));
                 }
+                ObjectKind::Statistics => read.statistics.push(SchemaStatistics::read(row)?),
                 ObjectKind::Table | ObjectKind::Index | ObjectKind::Type => {}
             }
         }
@@ -179,7 +173,7 @@ impl Schema {
 
     /// Sets in each table and view which changes fire triggers.
     fn set_fires(&mut self) {
-        for trigger in self.triggers.values().filter(|trigger| !trigger.is_disabled) {
+        for trigger in self.triggers.values().filter(|trigger| !trigger.state.is_disabled) {
             let is_it = |id: i32| Some(id) == trigger.row.parent;
             if let Some(found) = self.tables.values_mut().find(|table| is_it(table.table.object_id)) {
                 let mut table = (*found.table).clone();
@@ -455,31 +449,6 @@ impl SchemaSequence {
     }
 }
 
-impl SchemaTrigger {
-    fn add_to(&self, fires: &mut Fires) {
-        let events = match self.timing {
-            TriggerTiming::After => &mut fires.after,
-            TriggerTiming::InsteadOf => &mut fires.instead_of,
-        };
-        events.insert |= self.events.insert;
-        events.update |= self.events.update;
-        events.delete |= self.events.delete;
-    }
-
-    fn read(row: CatalogRow) -> Result<Self, SqlError> {
-        let tree = parsed(&row.definition)?;
-        let Some(StatementKind::Trigger(trigger)) = tree.statements.into_iter().next().map(|one| one.kind) else {
-            return Err(SqlError::internal("a trigger's definition"));
-        };
-        Ok(Self {
-            timing: trigger.timing,
-            events: trigger.events,
-            is_disabled: row.state.is_some(),
-            row: Arc::new(row),
-        })
-    }
-}
-
 impl SchemaSynonym {
     fn read(row: CatalogRow) -> Result<Self, SqlError> {
         let tree = parsed(&row.definition)?;
@@ -638,7 +607,11 @@ fn type_of(declared: &str) -> DataType {
     if declared.eq_ignore_ascii_case("INTEGER") {
         return DataType::BigInt;
     }
-    declared_type(declared).unwrap_or_else(|_| by_affinity(declared))
+    // SQLite's applications have dates and times in what they call timestamp.
+    let known = declared_type(declared)
+        .ok()
+        .filter(|known| *known != DataType::RowVersion);
+    known.unwrap_or_else(|| by_affinity(declared))
 }
 
 /// As sqlite.org/datatype3.html, 3.1, has it.

@@ -151,7 +151,6 @@ fn check_dbcc(dbcc: &Dbcc) -> Result<(), SqlError> {
 pub(crate) const UNSUPPORTED_DBCC: &[&str] = &[
     "CHECKALLOC",
     "CHECKCATALOG",
-    "CHECKCONSTRAINTS",
     "CHECKFILEGROUP",
     "CLEANTABLE",
     "CLONEDATABASE",

@@ -1,6 +1,7 @@
 //! A database's file, and a session's connection to it.
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -93,6 +94,15 @@ pub struct DatabaseConnection {
     pub identity_journal: IdentityJournal,
 }
 
+/// The pages of a table.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct TablePages {
+    /// Those of its rows.
+    pub data: i64,
+    /// Those of its indexes.
+    pub indexes: i64,
+}
+
 impl SharedDatabase {
     /// One that no one has open yet.
     pub fn new(record: DatabaseRecord, path: Option<PathBuf>, waits: Arc<Waits>) -> Self {
@@ -162,6 +172,20 @@ impl SharedDatabase {
         self.identities.counter_of(&connection, sequence).map(Some)
     }
 
+    /// The last value of rowversion columns, and the first that an open transaction has taken, or else the next one.
+    ///
+    /// # Errors
+    /// What SQLite says; internally for a database that can't be read.
+    pub fn row_versions(&self, instance: &Instance) -> Result<(u64, u64), SqlError> {
+        if let Some(known) = self.identities.known_row_versions() {
+            return Ok(known);
+        }
+        match self.reader(instance)? {
+            Some(connection) => self.identities.row_versions(&connection),
+            None => Err(SqlError::internal("a database without a file")),
+        }
+    }
+
     /// How many rows each of these tables has, of what is committed; none for a table that is not.
     ///
     /// # Errors
@@ -191,6 +215,50 @@ impl SharedDatabase {
             });
         }
         Ok(counts)
+    }
+
+    /// How many pages tables and their indexes have, of what is committed, by the tables' names in lower case.
+    ///
+    /// # Errors
+    /// What SQLite says, and that the statement was interrupted.
+    pub fn table_pages(
+        &self,
+        instance: &Instance,
+        interrupts: Interrupts,
+    ) -> Result<HashMap<String, TablePages>, SqlError> {
+        let Some(mut connection) = self.reader(instance)? else {
+            return Ok(HashMap::new());
+        };
+        connection
+            .progress_handler(STEPS, Some(move || interrupts.poll().is_some()))
+            .map_err(|error| tsql_error(&error))?;
+        let read = || -> rusqlite::Result<HashMap<String, TablePages>> {
+            let mut found: HashMap<String, TablePages> = HashMap::new();
+            let mut statement = connection.prepare(PAGES)?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                let pages = found.entry(row.get::<_, String>(0)?.to_lowercase()).or_default();
+                match row.get::<_, bool>(1)? {
+                    true => pages.data += row.get::<_, i64>(2)?,
+                    false => pages.indexes += row.get::<_, i64>(2)?,
+                }
+            }
+            Ok(found)
+        };
+        read().map_err(|error| tsql_error(&error))
+    }
+
+    /// The size of a page, how many there are, and how many are free, of what is committed.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn page_counts(&self, instance: &Instance) -> Result<Option<(i64, i64, i64)>, SqlError> {
+        let Some(connection) = self.reader(instance)? else {
+            return Ok(None);
+        };
+        let one = |pragma: &str| connection.query_row(&format!("PRAGMA main.{pragma}"), [], |row| row.get(0));
+        let read = || Ok((one("page_size")?, one("page_count")?, one("freelist_count")?));
+        read().map(Some).map_err(|error: rusqlite::Error| tsql_error(&error))
     }
 
     /// A connection of its own, which sees what is committed; none to what is in memory alone.
@@ -524,6 +592,7 @@ impl DatabaseConnection {
         } else {
             self.undo_numbers(0);
         }
+        self.shared.identities.close_row_versions();
     }
 
     /// What definitions have done to the numbers of tables since `mark` is undone.
@@ -558,5 +627,9 @@ static NEXT_EPOCH: AtomicU64 = AtomicU64::new(1);
 const EPOCHS: u64 = 1 << 40;
 /// A session's texts, each some KiB.
 const STATEMENTS_MAX: usize = 64;
+/// The pages of each table and index; dbstat reads every page.
+const PAGES: &str = "SELECT m.tbl_name, m.type = 'table', d.pageno FROM main.sqlite_schema AS m
+                     JOIN dbstat AS d ON d.name = m.name AND d.schema = 'main' AND d.aggregate = TRUE
+                     WHERE m.type IN ('table', 'index')";
 /// Of SQLite's virtual machine: some 20 microseconds.
 const STEPS: i32 = 2000;

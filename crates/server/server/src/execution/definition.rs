@@ -34,6 +34,7 @@ pub(crate) mod rename;
 mod schema;
 mod schema_bound;
 mod sequence;
+mod statistics;
 mod synonym;
 mod table;
 pub(crate) mod trigger;

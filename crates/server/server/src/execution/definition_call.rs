@@ -1,4 +1,4 @@
-//! Procedures of the system that change definitions: sp_rename, and those of extended properties.
+//! Procedures of the system that change definitions: sp_rename, sp_settriggerorder, and those of extended properties.
 
 use selenite_compiler::{Ends, SqlError, same_name};
 use selenite_runtime::machine::{Call, CallArgument, Callee, Failure, Message};
@@ -6,6 +6,7 @@ use selenite_types::Value;
 
 use super::definition::property::{PropertyChange, PropertyLevels};
 use super::definition::rename::Renaming;
+use super::definition::trigger::TriggerOrder;
 use super::session_executor::SessionExecutor;
 use crate::administration::procedure_argument;
 use crate::execution_context::ExecutionContext;
@@ -35,6 +36,13 @@ impl SessionExecutor<'_> {
                 outputs: Vec::new(),
             }));
         }
+        if name.is("sp_settriggerorder") {
+            self.order_trigger(call, execution)?;
+            return Ok(Some(Callee::Done {
+                status: 0,
+                outputs: Vec::new(),
+            }));
+        }
         if !name.is("sp_rename") {
             return Ok(None);
         }
@@ -53,6 +61,35 @@ impl SessionExecutor<'_> {
             status: 0,
             outputs: Vec::new(),
         }))
+    }
+
+    fn order_trigger(&mut self, call: &Call<'_>, execution: &mut ExecutionContext<'_>) -> Result<(), Failure> {
+        let written = procedure_argument(call, "@triggername", 0)?;
+        let order = procedure_argument(call, "@order", 1)?;
+        let event = procedure_argument(call, "@stmttype", 2)?.trim().to_ascii_uppercase();
+        let invalid = || {
+            let text = "An invalid parameter or option was specified for procedure 'sys.sp_settriggerorder'.";
+            SqlError::new(15_600, Ends::Statement, text).with_severity(15)
+        };
+        if let Ok(Some(space)) = value_of_text(call, "@namespace", 3) {
+            let text = format!("sp_settriggerorder of a trigger on the {}", space.to_ascii_lowercase());
+            return Err(
+                match ["DATABASE", "SERVER"]
+                    .iter()
+                    .any(|known| known.eq_ignore_ascii_case(&space))
+                {
+                    true => SqlError::unsupported(&text).into(),
+                    false => invalid().into(),
+                },
+            );
+        }
+        let order = TriggerOrder::of_word(order.trim()).ok_or_else(invalid)?;
+        let parts = name_parts(&written).ok_or_else(invalid)?;
+        if !self.permissions.defines() {
+            let text = "User does not have permission to perform this action.";
+            return Err(SqlError::new(15_247, Ends::Statement, text.to_owned()).into());
+        }
+        self.change_definitions(execution, |work| work.order_trigger(&parts, order, &event))
     }
 
     fn rename(&mut self, call: &Call<'_>, execution: &mut ExecutionContext<'_>) -> Result<(), Failure> {

@@ -1,10 +1,10 @@
 //! Changes whose triggers fire: which triggers, the rows that they see, and what is undone.
 //!
 //! - `once-per-statement`: a trigger runs once for each statement, however many rows it changes, also if there are none.
-//! - `no-direct-recursion`: an AFTER trigger is not fired by a statement of its own (RECURSIVE_TRIGGERS is OFF), nor an
-//!   INSTEAD OF trigger.
+//! - `no-direct-recursion`: an AFTER trigger is not fired by a statement of its own unless RECURSIVE_TRIGGERS is ON, nor
+//!   ever an INSTEAD OF trigger.
 //! - `rows-of-cascades-are-unknown`: SQLite changes rows by cascades itself: a change that cascades to a table with
-//!   triggers is refused.
+//!   triggers is refused, and so is an update that cascades to one with a rowversion.
 
 use std::sync::Arc;
 
@@ -37,7 +37,8 @@ impl SessionExecutor<'_> {
         let Some((table, verbs)) = changed_table(bound) else {
             return Ok(Vec::new());
         };
-        if table.is_temporary() || !self.scope.objects.catalog.schema.has_triggers() {
+        let schema = &self.scope.objects.catalog.schema;
+        if table.is_temporary() || !schema.has_triggers() && table.references.is_empty() {
             return Ok(Vec::new());
         }
         let mut firing = Vec::new();
@@ -52,14 +53,24 @@ impl SessionExecutor<'_> {
 
     /// The triggers that a change of a table fires, in their order.
     fn triggers_on(&self, table: &Table, verb: ChangeVerb) -> FiringTriggers {
+        // With RECURSIVE_TRIGGERS a trigger may be fired by a statement of its own.
+        let objects = &self.scope.objects;
+        let is_recursive = objects
+            .directory
+            .options(objects.database_id)
+            .is_on("RECURSIVE_TRIGGERS");
         let running = self.frames.trigger();
+        let may_fire = |trigger: &SchemaTrigger| {
+            let recurs = is_recursive && trigger.timing == TriggerTiming::After;
+            recurs || running != Some(trigger.row.object_id)
+        };
         let triggers = self.scope.objects.catalog.schema.triggers_of(table.object_id);
         let mut triggers: Vec<Arc<SchemaTrigger>> = triggers
-            .filter(|trigger| !trigger.is_disabled && is_of(trigger.events, verb))
-            .filter(|trigger| running != Some(trigger.row.object_id))
+            .filter(|trigger| !trigger.state.is_disabled && is_of(trigger.events, verb))
+            .filter(|trigger| may_fire(trigger))
             .cloned()
             .collect();
-        triggers.sort_by_key(|trigger| trigger.row.object_id);
+        triggers.sort_by_key(|trigger| trigger.rank(verb));
         let is_instead_of = |trigger: &Arc<SchemaTrigger>| trigger.timing == TriggerTiming::InsteadOf;
         if let Some(trigger) = triggers.iter().find(|trigger| is_instead_of(trigger)) {
             return vec![(trigger.clone(), verb)];
@@ -94,6 +105,12 @@ impl SessionExecutor<'_> {
                 let other = self.scope.objects.catalog.schema.table(schema, name);
                 if other.is_some_and(|other| other.table.fires.on(follows)) {
                     return Err(SqlError::unsupported("A change that cascades to a table with triggers"));
+                }
+                let is_update = follows == ChangeVerb::Update;
+                if is_update && other.is_some_and(|other| other.table.row_version().is_some()) {
+                    return Err(SqlError::unsupported(
+                        "An update that cascades to a table with a rowversion",
+                    ));
                 }
                 changed.push(next);
             }

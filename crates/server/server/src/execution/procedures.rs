@@ -34,6 +34,8 @@ enum Check {
     ForeignKeys,
     /// sp_help: the object must exist, if one is given.
     Object,
+    /// sp_spaceused: the object must exist, if one is given, and be one that has pages.
+    Space,
     /// sp_helptext: the object must exist and have a text.
     Module,
     /// sp_helpdb: the database must exist, if one is given.
@@ -57,7 +59,7 @@ pub fn find(call: &Call<'_>, objects: &SessionObjects) -> Result<Option<Arc<Prog
     };
     match spec.check {
         Check::OfServer | Check::Database => {}
-        Check::Qualifiers(_) | Check::ForeignKeys | Check::Object | Check::Module => {
+        Check::Qualifiers(_) | Check::ForeignKeys | Check::Object | Check::Space | Check::Module => {
             objects.catalog.check_place(name)?;
         }
     }
@@ -94,6 +96,10 @@ impl Check {
             Self::Object => match given(arguments, (0, "@objname")) {
                 Some(name) => object(name, objects).map(drop),
                 None => Ok(()),
+            },
+            Self::Space => match given(arguments, (0, "@objname")) {
+                Some(name) => space(name, arguments, objects),
+                None => usage(arguments),
             },
             Self::Module => {
                 let name = given(arguments, (0, "@objname")).unwrap_or_default();
@@ -173,6 +179,31 @@ fn given<'a>(arguments: &'a [CallArgument], (at, name): (usize, &str)) -> Option
     }
 }
 
+/// 15234: an object without pages.
+fn space(name: &str, arguments: &[CallArgument], objects: &SessionObjects) -> Result<(), SqlError> {
+    usage(arguments)?;
+    let found = object(name, objects)?;
+    if found.name.starts_with('#') {
+        return Err(SqlError::unsupported("sp_spaceused of a temporary table"));
+    }
+    if found.kind == ObjectKind::UserTable {
+        return Ok(());
+    }
+    let text = "Objects of this type have no space allocated.";
+    Err(SqlError::new(15_234, Ends::Batch, text))
+}
+
+/// 15143: an @updateusage that is neither true nor false.
+fn usage(arguments: &[CallArgument]) -> Result<(), SqlError> {
+    let usage = given(arguments, (1, "@updateusage")).unwrap_or("false");
+    if ["true", "false"].iter().any(|known| known.eq_ignore_ascii_case(usage)) {
+        return Ok(());
+    }
+    let text =
+        format!("'{usage}' is not a valid option for the @updateusage parameter. Enter either 'true' or 'false'.");
+    Err(SqlError::new(15_143, Ends::Batch, text))
+}
+
 /// 15009: an object that does not exist.
 fn object(name: &str, objects: &SessionObjects) -> Result<ObjectFacts, SqlError> {
     let bare = |part: &str| part.trim().trim_matches(['[', ']', '"']).to_owned();
@@ -249,6 +280,7 @@ const PROCEDURES: &[ProcedureSpec] = &[
     procedure!("sp_help", Check::Object),
     procedure!("sp_helpindex", Check::Object),
     procedure!("sp_helpconstraint", Check::Object),
+    procedure!("sp_spaceused", Check::Space),
     procedure!("sp_updatestats", Check::Qualifiers(&[])),
     procedure!("sp_helptext", Check::Module),
     procedure!("sp_helpdb", Check::Database),

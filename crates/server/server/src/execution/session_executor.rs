@@ -361,6 +361,7 @@ impl<'a> SessionExecutor<'a> {
                 | ast::DropKind::Trigger
                 | ast::DropKind::Sequence
                 | ast::DropKind::Synonym
+                | ast::DropKind::Statistics
                 | ast::DropKind::Type
                 | ast::DropKind::Schema => self.define(statement, execution),
                 ast::DropKind::Database
@@ -372,11 +373,8 @@ impl<'a> SessionExecutor<'a> {
                 | ast::DropKind::Credential
                 | ast::DropKind::AsymmetricKey => self.administration().administer(statement, slots, execution),
             },
-            StatementKind::Dbcc(dbcc) => self.administration().dbcc(dbcc, (statement, slots), execution),
-            StatementKind::Kill(kill) => {
-                self.administration().kill(kill)?;
-                Ok(Affected::Nothing)
-            }
+            StatementKind::Dbcc(dbcc) => self.dbcc(dbcc, (statement, slots), execution),
+            StatementKind::Kill(kill) => Ok(self.administration().kill(kill).map(|()| Affected::Nothing)?),
             StatementKind::Checkpoint(_) => {
                 self.administration().checkpoint(execution)?;
                 Ok(Affected::Nothing)

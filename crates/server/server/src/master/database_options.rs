@@ -272,7 +272,7 @@ const OPTIONS: &[OptionSpec] = &[
     spec("CONCAT_NULL_YIELDS_NULL", ON_OR_OFF, &[]),
     spec("NUMERIC_ROUNDABORT", &["OFF"], &["ON"]),
     spec("QUOTED_IDENTIFIER", ON_OR_OFF, &[]),
-    spec("RECURSIVE_TRIGGERS", &["OFF"], &["ON"]),
+    spec("RECURSIVE_TRIGGERS", OFF_OR_ON, &[]),
     spec("CURSOR_CLOSE_ON_COMMIT", &["OFF"], &["ON"]),
     spec("CURSOR_DEFAULT", &["GLOBAL"], &["LOCAL"]),
     spec("QUERY_STORE", &["OFF"], &["ON", "CLEAR"]),

@@ -9,13 +9,14 @@ use selenite_compiler::{
     CaughtError, ColumnFacts, ColumnKey, Connection as Client, DatabaseFacts, Ends, Environment, IdentityFacts, Key,
     ObjectFacts, ObjectKey, PrincipalFacts, RandomState, SchemaFacts, Server, Session, SqlError, UserTypeFacts,
 };
-use selenite_runtime::sqlite::{Identities, TakenValues};
+use selenite_runtime::sqlite::{Identities, TakenValues, next_temporary_row_version};
 use selenite_runtime::user_function;
 use selenite_types::{Guid, Moment, Value};
 
 use crate::database::application_locks::{LockMode, LockName, LockOwner};
 use crate::database::database_connection::DatabaseConnection;
 use crate::memory;
+use crate::names::sequential_guid;
 use crate::names::session_objects::SessionObjects;
 use crate::session_state::SessionState;
 
@@ -102,12 +103,32 @@ impl Environment for SessionEnvironment<'_> {
         source.taken.value(sequence_id, ordinal, take)
     }
 
+    fn next_row_version(&self, is_temporary: bool) -> Result<u64, SqlError> {
+        if is_temporary {
+            return Ok(next_temporary_row_version());
+        }
+        let source = self.sequences.ok_or_else(|| SqlError::internal("a rowversion"))?;
+        source.identities.next_row_version(source.connection)
+    }
+
+    fn last_row_version(&self) -> Result<u64, SqlError> {
+        self.objects.row_versions().map(|(last, _)| last)
+    }
+
+    fn min_active_row_version(&self) -> Result<u64, SqlError> {
+        self.objects.row_versions().map(|(_, active)| active)
+    }
+
     fn user_function(&self, function: &Arc<UserFunction>, arguments: Vec<Value>) -> Result<Value, SqlError> {
         user_function::call(function, arguments)
     }
 
     fn new_guid(&self) -> Guid {
         new_guid()
+    }
+
+    fn new_sequential_guid(&self) -> Guid {
+        sequential_guid::next()
     }
 
     fn database(&self, key: Key<'_>) -> Result<Option<DatabaseFacts>, SqlError> {

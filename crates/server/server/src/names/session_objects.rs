@@ -192,6 +192,17 @@ impl SessionObjects {
         }))
     }
 
+    /// The last value of rowversion columns, and the first that an open transaction has taken, or else the next one.
+    ///
+    /// # Errors
+    /// As [`SessionObjects::database`].
+    pub fn row_versions(&self) -> Result<(u64, u64), SqlError> {
+        match &self.shared {
+            Some(shared) => shared.row_versions(&self.instance),
+            None => Err(SqlError::internal("a database that is not open")),
+        }
+    }
+
     /// A user or role of the current database.
     ///
     /// # Errors

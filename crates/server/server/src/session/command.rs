@@ -77,7 +77,7 @@ fn words(kind: &StatementKind) -> Option<&'static str> {
             DropKind::AsymmetricKey => "DROP ASYMMETRIC KEY",
             DropKind::Function => "DROP FUNCTION",
             DropKind::Type => "DROP TYPE",
-            DropKind::Trigger | DropKind::Sequence | DropKind::Synonym => return None,
+            DropKind::Trigger | DropKind::Sequence | DropKind::Synonym | DropKind::Statistics => return None,
         },
         _ => return None,
     })

@@ -606,6 +606,18 @@ impl Environment for SessionHost<'_> {
         self.environment().new_guid()
     }
 
+    fn new_sequential_guid(&self) -> Guid {
+        self.environment().new_sequential_guid()
+    }
+
+    fn last_row_version(&self) -> Result<u64, SqlError> {
+        self.environment().last_row_version()
+    }
+
+    fn min_active_row_version(&self) -> Result<u64, SqlError> {
+        self.environment().min_active_row_version()
+    }
+
     fn database(&self, key: Key<'_>) -> Result<Option<DatabaseFacts>, SqlError> {
         self.environment().database(key)
     }

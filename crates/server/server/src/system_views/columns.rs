@@ -247,6 +247,7 @@ pub(crate) const TYPES: &[(&str, i32, i32, i32, i32)] = &[
     ("varchar", 167, 8000, 0, 0),
     ("binary", 173, 8000, 0, 0),
     ("char", 175, 8000, 0, 0),
+    ("timestamp", ROW_VERSION, 8, 0, 0),
     ("nvarchar", 231, 8000, 0, 0),
     ("nchar", 239, 8000, 0, 0),
     ("sysname", 256, 256, 0, 0),
@@ -312,7 +313,7 @@ fn types(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
             *precision,
             *scale,
             collation,
-            *id != SYSNAME,
+            *id != SYSNAME && *id != ROW_VERSION,
             false,
             false,
             0,
@@ -334,3 +335,4 @@ pub(crate) fn type_name(data_type: &DataType) -> &'static str {
 }
 
 pub(crate) const SYSNAME: i32 = 256;
+const ROW_VERSION: i32 = 189;

@@ -137,9 +137,9 @@ fn databases(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     Ok(rows)
 }
 
-/// The options behind the columns from is_auto_create_stats_on to is_quoted_identifier_on; one that is not ALTER
+/// The options behind the columns from is_auto_create_stats_on to is_recursive_triggers_on; one that is not ALTER
 /// DATABASE's is empty.
-const SWITCHES: [&str; 12] = [
+const SWITCHES: [&str; 13] = [
     "AUTO_CREATE_STATISTICS",
     "",
     "AUTO_UPDATE_STATISTICS",
@@ -152,6 +152,7 @@ const SWITCHES: [&str; 12] = [
     "CONCAT_NULL_YIELDS_NULL",
     "NUMERIC_ROUNDABORT",
     "QUOTED_IDENTIFIER",
+    "RECURSIVE_TRIGGERS",
 ];
 
 /// is_master_key_encrypted_by_server, counted from is_auto_create_stats_on.

@@ -116,7 +116,8 @@ const STATISTICS: &[ColumnSpec] = &[
     ("is_incremental", BIT, true),
 ];
 
-/// Those of indexes: none are made by themselves, and CREATE STATISTICS is refused.
+/// Those of indexes, and those that CREATE STATISTICS has named: none are made by themselves. The number of the latter is
+/// that of their row in the catalog, which no index has.
 fn statistics(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = Vec::new();
     let permissions = context.objects.permissions();
@@ -132,6 +133,20 @@ fn statistics(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
                 false,
                 index.filter.is_some(),
                 index.filter.filter(|_| shows),
+                false,
+                false,
+            ]);
+        }
+        for own in context.objects.catalog.schema.statistics_of(table.table.object_id) {
+            rows.push(row![
+                table.table.object_id,
+                &own.row.name,
+                own.row.object_id,
+                false,
+                true,
+                own.no_recompute,
+                false,
+                Cell::Null,
                 false,
                 false,
             ]);
@@ -155,6 +170,13 @@ fn statistics_columns(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
                 let at = table.table.column(name).map_or(0, |at| at + 1);
                 let column_id = i32::try_from(at).unwrap_or(0);
                 rows.push(row![table.table.object_id, index.number, number, column_id]);
+            }
+        }
+        for own in context.objects.catalog.schema.statistics_of(table.table.object_id) {
+            for (number, name) in (1..).zip(&own.columns) {
+                let at = table.table.column(name).map_or(0, |at| at + 1);
+                let column_id = i32::try_from(at).unwrap_or(0);
+                rows.push(row![table.table.object_id, own.row.object_id, number, column_id]);
             }
         }
     }

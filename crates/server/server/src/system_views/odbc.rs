@@ -135,7 +135,7 @@ impl OdbcType {
             }
             Family::Text => Self::of_text(data_type, bytes, client),
             Family::Binary => {
-                let is_fixed = matches!(data_type, DataType::Binary(_));
+                let is_fixed = matches!(data_type, DataType::Binary(_) | DataType::RowVersion);
                 let (number, wire) = if is_fixed { (-2, (45, 37)) } else { (-3, (37, 37)) };
                 match (bytes < 0, client.is_100) {
                     (true, false) => Self::text(-4, 2_147_483_647, 2_147_483_647, (34, 34)),
@@ -401,6 +401,7 @@ const WRITTEN: &[Written] = &[
     (DataType::BigInt, ("", ""), "", 2, 0),
     (DataType::VarBinary(wide(8000)), ("0x", ""), "max length", 2, 4),
     (DataType::Binary(8000), ("0x", ""), "length", 2, 3),
+    (DataType::RowVersion, ("0x", ""), "", 2, 80),
     (DataType::Char(8000), ("'", "'"), "length", 3, 1),
     (
         DataType::Numeric {
@@ -490,7 +491,7 @@ fn type_row(
         some(prefix),
         some(suffix),
         some(parameters),
-        i32::from(!counts),
+        i32::from(!counts && *data_type != DataType::RowVersion),
         i32::from(family == Family::Text),
         *searchable,
         is_number.then_some(i32::from(*data_type == DataType::TinyInt)),

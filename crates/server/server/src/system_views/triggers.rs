@@ -1,6 +1,7 @@
 //! Triggers, and the statements that fire them.
 
 use selenite_compiler::SqlError;
+use selenite_compiler::catalog::{ChangeVerb, is_of};
 
 use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, TIME, TINY, ViewContext, ViewSpec, row, text};
 use crate::catalog::schema::SchemaTrigger;
@@ -64,7 +65,7 @@ fn triggers(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
             made,
             changed,
             false,
-            trigger.is_disabled,
+            trigger.state.is_disabled,
             false,
             trigger.timing == TriggerTiming::InsteadOf,
         ]);
@@ -90,17 +91,17 @@ fn events(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = Vec::new();
     for trigger in triggers {
         let events = [
-            (trigger.events.insert, 1, "INSERT"),
-            (trigger.events.update, 2, "UPDATE"),
-            (trigger.events.delete, 3, "DELETE"),
+            (ChangeVerb::Insert, 1, "INSERT"),
+            (ChangeVerb::Update, 2, "UPDATE"),
+            (ChangeVerb::Delete, 3, "DELETE"),
         ];
-        for (_, number, words) in events.into_iter().filter(|(is_on, ..)| *is_on) {
+        for (verb, number, words) in events.into_iter().filter(|(verb, ..)| is_of(trigger.events, *verb)) {
             rows.push(row![
                 trigger.row.object_id,
                 number,
                 words,
-                false,
-                false,
+                is_of(trigger.state.first, verb),
+                is_of(trigger.state.last, verb),
                 Cell::Null,
                 Cell::Null,
                 true,

@@ -209,6 +209,7 @@ pub(super) fn value_size(wire: &WireType) -> u64 {
         | DataType::VarChar(_)
         | DataType::NVarChar(_)
         | DataType::VarBinary(_)
+        | DataType::RowVersion
         | DataType::Date
         | DataType::Time(_)
         | DataType::SmallDateTime

@@ -1,6 +1,6 @@
 //! The layout of a result set's rows.
 
-use selenite_types::Value;
+use selenite_types::{DataType, Value};
 
 use super::{COLUMN_METADATA, Column, NULL_BITMAP_ROW, ROW, text};
 use crate::value::Cell;
@@ -35,8 +35,7 @@ impl RowShape {
         let mut cells = Vec::with_capacity(columns.len());
         for column in columns {
             let cell = Cell::new(column.data_type, column.is_nullable)?;
-            // MS-TDS 2.2.7.4: UserType is 0 for types without an alias.
-            metadata.extend(0_u32.to_le_bytes());
+            metadata.extend(user_type(&column.data_type).to_le_bytes());
             metadata.extend(column.flags().to_le_bytes());
             cell.type_info(&mut metadata);
             text::append_name(&column.name, &mut metadata)?;
@@ -97,6 +96,17 @@ impl RowShape {
         Ok(())
     }
 }
+
+/// UserType (MS-TDS 2.2.7.4): 80 for a rowversion, whose type is binary(8); 0 for all others.
+fn user_type(data_type: &DataType) -> u32 {
+    match *data_type == DataType::RowVersion {
+        true => ROW_VERSION,
+        false => 0,
+    }
+}
+
+/// systypes' number of timestamp.
+const ROW_VERSION: u32 = 80;
 
 #[cfg(test)]
 mod tests;

@@ -39,6 +39,7 @@ impl Cell {
             | DataType::VarChar(Width::Max)
             | DataType::NVarChar(Width::Max)
             | DataType::VarBinary(Width::Max)
+            | DataType::RowVersion
             | DataType::Date
             | DataType::SmallDateTime
             | DataType::DateTime
@@ -73,6 +74,7 @@ impl Cell {
             DataType::NChar(size) => string(byte::NCHAR, size * 2, Some(Collation::DEFAULT), out),
             DataType::NVarChar(width) => string(byte::NVARCHAR, size_of(width, 2), Some(Collation::DEFAULT), out),
             DataType::Binary(size) => string(byte::BIG_BINARY, size, None, out),
+            DataType::RowVersion => string(byte::BIG_BINARY, ROW_VERSION_SIZE, None, out),
             DataType::VarBinary(width) => string(byte::BIG_VARBINARY, size_of(width, 1), None, out),
             DataType::Date => out.push(byte::DATE_N),
             DataType::Time(scale) => out.extend([byte::TIME_N, scale]),
@@ -91,6 +93,7 @@ impl Cell {
             | DataType::NChar(_)
             | DataType::NVarChar(_)
             | DataType::Binary(_)
+            | DataType::RowVersion
             | DataType::VarBinary(_) => 2,
             DataType::Bit
             | DataType::TinyInt
@@ -146,6 +149,7 @@ impl Cell {
             (DataType::Binary(size) | DataType::VarBinary(Width::Limited(size)), Value::Binary(bytes)) => {
                 bytes.len() <= size.into()
             }
+            (DataType::RowVersion, Value::Binary(bytes)) => bytes.len() == ROW_VERSION_SIZE.into(),
             (DataType::Date, Value::Date(date)) => moment::is_date(*date),
             (DataType::Time(_), Value::Time(time)) => moment::is_time(*time),
             (DataType::DateTime2(_), Value::DateTime(moment)) => moment::is_moment(*moment),
@@ -225,3 +229,6 @@ const POWERS: [i128; 39] = {
     }
     powers
 };
+
+/// The bytes of a rowversion.
+const ROW_VERSION_SIZE: u16 = 8;

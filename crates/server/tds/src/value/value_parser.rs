@@ -68,7 +68,7 @@ impl WireType {
                 padded.resize(usize::from(size).max(bytes.len()), 0);
                 Ok(Value::Binary(padded.into()))
             }
-            DataType::VarBinary(_) => Ok(Value::Binary(Arc::from(bytes))),
+            DataType::VarBinary(_) | DataType::RowVersion => Ok(Value::Binary(Arc::from(bytes))),
             DataType::Bit
             | DataType::TinyInt
             | DataType::SmallInt
@@ -162,6 +162,7 @@ fn scalar(data_type: DataType, bytes: &[u8]) -> Option<Value> {
         | DataType::NChar(_)
         | DataType::NVarChar(_)
         | DataType::Binary(_)
+        | DataType::RowVersion
         | DataType::VarBinary(Width::Limited(_) | Width::Max) => return None,
     })
 }

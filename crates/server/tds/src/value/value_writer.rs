@@ -66,7 +66,7 @@ impl Cell {
             (DataType::NChar(_) | DataType::NVarChar(_), Value::Text(text)) => {
                 append_string(out, |out| utf16::encode(text, out))?;
             }
-            (DataType::Binary(_) | DataType::VarBinary(_), Value::Binary(bytes)) => {
+            (DataType::Binary(_) | DataType::VarBinary(_) | DataType::RowVersion, Value::Binary(bytes)) => {
                 append_string(out, |out| out.extend_from_slice(bytes))?;
             }
             (DataType::Date, Value::Date(date)) => append_moment(out, None, Some(*date), None),

@@ -56,6 +56,13 @@ pub enum AlterIndexAction {
     Disable,
     /// `SET (..)`
     Set(Vec<Setting>),
+    /// `CREATE STATISTICS s ON t (a, b)`, whose name is the index's.
+    CreateStatistics {
+        /// The columns; at least one.
+        columns: Vec<Name>,
+        /// `WITH NORECOMPUTE`; other options say how statistics are gathered.
+        no_recompute: bool,
+    },
     /// `UPDATE STATISTICS t (a, b)`, without its options: the statistics, which are indexes'; empty for all.
     UpdateStatistics(Vec<Name>),
 }

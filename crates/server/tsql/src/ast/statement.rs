@@ -584,6 +584,8 @@ pub enum DropKind {
     Sequence,
     /// `DROP SYNONYM`
     Synonym,
+    /// `STATISTICS`; the part before the last of each name is that of a table.
+    Statistics,
     /// `DROP TYPE`
     Type,
     /// `DROP DATABASE`

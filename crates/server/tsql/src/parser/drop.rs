@@ -22,6 +22,7 @@ impl Parser<'_> {
             TokenKind::Keyword(Keyword::User) => return self.drop_one(DropKind::User, true),
             TokenKind::Word if self.is_word("sequence") => DropKind::Sequence,
             TokenKind::Word if self.is_word("synonym") => DropKind::Synonym,
+            TokenKind::Keyword(Keyword::Statistics) => return self.drop_statistics(),
             TokenKind::Word if self.is_word("type") => DropKind::Type,
             TokenKind::Word if self.is_word("role") => return self.drop_one(DropKind::Role, true),
             TokenKind::Word if self.is_word("login") => return self.drop_one(DropKind::Login, false),
@@ -56,6 +57,17 @@ impl Parser<'_> {
             self.refuse("DROP TRIGGER ON", self.since(start));
         }
         Ok(StatementKind::Drop(Drop { kind, if_exists, names }))
+    }
+
+    /// `STATISTICS t.s, ..`
+    fn drop_statistics(&mut self) -> Parse<StatementKind> {
+        self.advance();
+        let names = self.list(Self::object_name)?;
+        Ok(StatementKind::Drop(Drop {
+            kind: DropKind::Statistics,
+            if_exists: false,
+            names,
+        }))
     }
 
     pub(super) fn optional_if_exists(&mut self) -> Parse<bool> {

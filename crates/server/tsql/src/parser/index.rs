@@ -84,6 +84,61 @@ impl Parser<'_> {
         Ok(StatementKind::AlterIndex(Box::new(AlterIndex { name, table, action })))
     }
 
+    /// `STATISTICS s ON t (a, b) [WHERE ..] [WITH ..]`, after CREATE.
+    pub(super) fn create_statistics(&mut self) -> Parse<StatementKind> {
+        self.advance();
+        let name = self.name()?;
+        self.expect_keyword(Keyword::On)?;
+        let table = self.object_name()?;
+        let columns = self.names_in_parens()?;
+        if self.is_keyword(Keyword::Where) {
+            let start = self.advance().position;
+            self.condition()?;
+            self.refuse("WHERE of CREATE STATISTICS", self.since(start));
+        }
+        let mut no_recompute = false;
+        if self.eat_keyword(Keyword::With) {
+            no_recompute |= self.statistics_option()?;
+            while self.eat(TokenKind::Comma) {
+                no_recompute |= self.statistics_option()?;
+            }
+        }
+        Ok(StatementKind::AlterIndex(Box::new(AlterIndex {
+            name: Some(name),
+            table,
+            action: AlterIndexAction::CreateStatistics { columns, no_recompute },
+        })))
+    }
+
+    /// An option of CREATE STATISTICS; returns whether it is NORECOMPUTE.
+    fn statistics_option(&mut self) -> Parse<bool> {
+        let start = self.here();
+        if self.eat_word("norecompute") {
+            return Ok(true);
+        }
+        if self.eat_word("fullscan") {
+            return Ok(false);
+        }
+        if self.eat_word("sample") {
+            self.expression()?;
+            if !self.eat_keyword(Keyword::Percent) && !self.eat_word("rows") {
+                return Err(self.unexpected());
+            }
+            return Ok(false);
+        }
+        if self.is_word("stats_stream") {
+            self.setting()?;
+            self.refuse("STATS_STREAM", self.since(start));
+            return Ok(false);
+        }
+        let known = ["persist_sample_percent", "incremental", "maxdop", "auto_drop"];
+        if !known.iter().any(|word| self.is_word(word)) {
+            return Err(self.unexpected());
+        }
+        self.setting()?;
+        Ok(false)
+    }
+
     /// `STATISTICS t [i | (i, j)] [WITH ..]`, after UPDATE; there is nothing that the options are about.
     pub(super) fn update_statistics(&mut self) -> Parse<StatementKind> {
         self.advance();

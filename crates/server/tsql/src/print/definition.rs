@@ -118,6 +118,7 @@ impl fmt::Display for DropKind {
             Self::Trigger => "TRIGGER",
             Self::Sequence => "SEQUENCE",
             Self::Synonym => "SYNONYM",
+            Self::Statistics => "STATISTICS",
             Self::Type => "TYPE",
             Self::Database => "DATABASE",
             Self::Schema => "SCHEMA",

@@ -33,6 +33,15 @@ impl fmt::Display for AlterIndex {
             let names = OptionalList("(", names, ")");
             return write!(f, "UPDATE STATISTICS {}{names}", self.table);
         }
+        if let (AlterIndexAction::CreateStatistics { columns, no_recompute }, Some(name)) = (&self.action, &self.name) {
+            let option = word(*no_recompute, " WITH NORECOMPUTE");
+            return write!(
+                f,
+                "CREATE STATISTICS {name} ON {} ({}){option}",
+                self.table,
+                List(columns)
+            );
+        }
         match &self.name {
             Some(name) => write!(f, "ALTER INDEX {name} ON {} {}", self.table, self.action),
             None => write!(f, "ALTER INDEX ALL ON {} {}", self.table, self.action),
@@ -48,7 +57,7 @@ impl fmt::Display for AlterIndexAction {
             Self::Disable => f.write_str("DISABLE"),
             Self::Set(options) => write!(f, "SET ({})", List(options)),
             // Printed with its table.
-            Self::UpdateStatistics(_) => Ok(()),
+            Self::UpdateStatistics(_) | Self::CreateStatistics { .. } => Ok(()),
         }
     }
 }

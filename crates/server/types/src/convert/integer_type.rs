@@ -32,6 +32,7 @@ impl IntegerType {
             | DataType::NChar(_)
             | DataType::NVarChar(_)
             | DataType::Binary(_)
+            | DataType::RowVersion
             | DataType::VarBinary(_)
             | DataType::Date
             | DataType::Time(_)

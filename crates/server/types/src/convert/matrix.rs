@@ -20,6 +20,9 @@ pub enum Conversion {
 #[must_use]
 pub fn conversion(from: &DataType, to: &DataType) -> Conversion {
     let (implicit, explicit, never) = (Conversion::Implicit, Conversion::Explicit, Conversion::Never);
+    if let Some(conversion) = with_row_version(from, to) {
+        return conversion;
+    }
     let ([of_numbers, of_text, of_bytes, of_old_dates, of_new_dates, of_guid], of_floats) = match from.family() {
         //                 numbers   text      bytes     old dates new dates guid
         Family::Text => ([implicit, implicit, explicit, implicit, implicit, implicit], implicit),
@@ -40,6 +43,17 @@ pub fn conversion(from: &DataType, to: &DataType) -> Conversion {
         Family::NewDate | Family::Time if is_date_with_time(from, to) => never,
         Family::NewDate | Family::Time => of_new_dates,
         Family::Guid => of_guid,
+    }
+}
+
+/// The kind of conversion from or to a rowversion, where it is not that of binary.
+fn with_row_version(from: &DataType, to: &DataType) -> Option<Conversion> {
+    let (is_from, is_to) = (*from == DataType::RowVersion, *to == DataType::RowVersion);
+    match (from.family(), to.family()) {
+        (_, Family::Text) if is_from && to.is_national() => Some(Conversion::Never),
+        (_, Family::NewDate | Family::Time | Family::Guid) if is_from => Some(Conversion::Never),
+        (Family::NewDate | Family::Time | Family::Guid | Family::Approximate, _) if is_to => Some(Conversion::Never),
+        (_, _) => None,
     }
 }
 

@@ -139,6 +139,7 @@ impl Word {
             "datetime2" => Self::Scaled(DataType::DateTime2, "datetime2"),
             "datetimeoffset" => Self::Scaled(DataType::DateTimeOffset, "datetimeoffset"),
             "uniqueidentifier" => Self::Plain(DataType::UniqueIdentifier),
+            "timestamp" | "rowversion" => Self::Plain(DataType::RowVersion),
             _ => return None,
         };
         Some(word)
@@ -360,10 +361,8 @@ const UNSUPPORTED: &[&str] = &[
     "geometry",
     "hierarchyid",
     "json",
-    "rowversion",
     "sql_variant",
     "table",
-    "timestamp",
     "vector",
     "xml",
 ];

@@ -40,7 +40,7 @@ impl DataType {
             Self::SmallMoney | Self::Money => Family::Money,
             Self::Real | Self::Float => Family::Approximate,
             Self::Char(_) | Self::VarChar(_) | Self::NChar(_) | Self::NVarChar(_) => Family::Text,
-            Self::Binary(_) | Self::VarBinary(_) => Family::Binary,
+            Self::Binary(_) | Self::VarBinary(_) | Self::RowVersion => Family::Binary,
             Self::SmallDateTime | Self::DateTime => Family::OldDate,
             Self::Date | Self::DateTime2(_) | Self::DateTimeOffset(_) => Family::NewDate,
             Self::Time(_) => Family::Time,
@@ -61,22 +61,23 @@ impl DataType {
             Self::NChar(_) => 5,
             Self::NVarChar(_) => 6,
             Self::UniqueIdentifier => 7,
-            Self::Bit => 8,
-            Self::TinyInt => 9,
-            Self::SmallInt => 10,
-            Self::Int => 11,
-            Self::BigInt => 12,
-            Self::SmallMoney => 13,
-            Self::Money => 14,
-            Self::Decimal { .. } | Self::Numeric { .. } => 15,
-            Self::Real => 16,
-            Self::Float => 17,
-            Self::Time(_) => 18,
-            Self::Date => 19,
-            Self::SmallDateTime => 20,
-            Self::DateTime => 21,
-            Self::DateTime2(_) => 22,
-            Self::DateTimeOffset(_) => 23,
+            Self::RowVersion => 8,
+            Self::Bit => 9,
+            Self::TinyInt => 10,
+            Self::SmallInt => 11,
+            Self::Int => 12,
+            Self::BigInt => 13,
+            Self::SmallMoney => 14,
+            Self::Money => 15,
+            Self::Decimal { .. } | Self::Numeric { .. } => 16,
+            Self::Real => 17,
+            Self::Float => 18,
+            Self::Time(_) => 19,
+            Self::Date => 20,
+            Self::SmallDateTime => 21,
+            Self::DateTime => 22,
+            Self::DateTime2(_) => 23,
+            Self::DateTimeOffset(_) => 24,
         }
     }
 
@@ -86,10 +87,13 @@ impl DataType {
         matches!(self, Self::NChar(_) | Self::NVarChar(_))
     }
 
-    /// Whether values are padded to their length: char, nchar, binary.
+    /// Whether values are padded to their length: char, nchar, binary, rowversion.
     #[must_use]
     pub fn is_padded(&self) -> bool {
-        matches!(self, Self::Char(_) | Self::NChar(_) | Self::Binary(_))
+        matches!(
+            self,
+            Self::Char(_) | Self::NChar(_) | Self::Binary(_) | Self::RowVersion
+        )
     }
 
     /// Whether it is a `max` type.
@@ -105,6 +109,7 @@ impl DataType {
         match *self {
             Self::Char(length) | Self::NChar(length) | Self::Binary(length) => Some(Width::Limited(length)),
             Self::VarChar(width) | Self::NVarChar(width) | Self::VarBinary(width) => Some(width),
+            Self::RowVersion => Some(Width::Limited(ROW_VERSION_SIZE)),
             Self::Bit
             | Self::TinyInt
             | Self::SmallInt
@@ -145,6 +150,7 @@ impl DataType {
             | Self::NChar(_)
             | Self::NVarChar(_)
             | Self::Binary(_)
+            | Self::RowVersion
             | Self::VarBinary(_)
             | Self::Date
             | Self::Time(_)
@@ -156,3 +162,6 @@ impl DataType {
         }
     }
 }
+
+/// The bytes of a rowversion.
+const ROW_VERSION_SIZE: u16 = 8;

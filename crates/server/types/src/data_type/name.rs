@@ -28,6 +28,7 @@ impl DataType {
             | Self::NChar(_)
             | Self::NVarChar(Width::Limited(_))
             | Self::Binary(_)
+            | Self::RowVersion
             | Self::VarBinary(Width::Limited(_))
             | Self::Date
             | Self::Time(_)
@@ -70,6 +71,7 @@ impl DataType {
             Self::NVarChar(_) => "nvarchar",
             Self::Binary(_) => "binary",
             Self::VarBinary(_) => "varbinary",
+            Self::RowVersion => "timestamp",
             Self::Date => "date",
             Self::Time(_) => "time",
             Self::SmallDateTime => "smalldatetime",
@@ -109,6 +111,7 @@ impl fmt::Display for DataType {
             | Self::Date
             | Self::SmallDateTime
             | Self::DateTime
+            | Self::RowVersion
             | Self::UniqueIdentifier => f.write_str(keyword),
         }
     }

@@ -44,6 +44,7 @@ impl DataType {
             Self::VarChar(_) => (167, 0, 0),
             Self::Binary(_) => (173, 0, 0),
             Self::Char(_) => (175, 0, 0),
+            Self::RowVersion => (189, 0, 0),
             Self::NVarChar(_) => (231, 0, 0),
             Self::NChar(_) => (239, 0, 0),
         };
@@ -67,7 +68,7 @@ impl DataType {
             Self::Bit | Self::TinyInt => 1,
             Self::SmallInt => 2,
             Self::Int | Self::SmallMoney | Self::Real | Self::SmallDateTime => 4,
-            Self::BigInt | Self::Money | Self::Float | Self::DateTime => 8,
+            Self::BigInt | Self::Money | Self::Float | Self::DateTime | Self::RowVersion => 8,
             Self::Decimal { precision, .. } | Self::Numeric { precision, .. } => match precision {
                 0..=9 => 5,
                 10..=19 => 9,

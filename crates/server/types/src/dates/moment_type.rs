@@ -42,6 +42,7 @@ impl MomentType {
             | DataType::NChar(_)
             | DataType::NVarChar(_)
             | DataType::Binary(_)
+            | DataType::RowVersion
             | DataType::VarBinary(_)
             | DataType::UniqueIdentifier => None,
         }

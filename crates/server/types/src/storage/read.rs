@@ -64,6 +64,7 @@ fn from_integer(integer: i64, declared: &DataType) -> Result<Value, MisfitCause>
         | DataType::NChar(_)
         | DataType::NVarChar(_)
         | DataType::Binary(_)
+        | DataType::RowVersion
         | DataType::VarBinary(_)
         | DataType::Date
         | DataType::Time(_)
@@ -130,6 +131,7 @@ fn from_text(bytes: &[u8], declared: &DataType) -> Result<Value, MisfitCause> {
         | DataType::Real
         | DataType::Float
         | DataType::Binary(_)
+        | DataType::RowVersion
         | DataType::VarBinary(_)
         | DataType::UniqueIdentifier => return Err(MisfitCause::Class),
     };
@@ -140,7 +142,8 @@ fn from_blob(bytes: &[u8], declared: &DataType) -> Result<Value, MisfitCause> {
     match *declared {
         DataType::Binary(length) if bytes.len() != usize::from(length) => Err(MisfitCause::Size),
         DataType::VarBinary(Width::Limited(length)) if bytes.len() > usize::from(length) => Err(MisfitCause::Length),
-        DataType::Binary(_) | DataType::VarBinary(_) => Ok(Value::Binary(bytes.into())),
+        DataType::RowVersion if bytes.len() != 8 => Err(MisfitCause::Size),
+        DataType::Binary(_) | DataType::VarBinary(_) | DataType::RowVersion => Ok(Value::Binary(bytes.into())),
         DataType::UniqueIdentifier => {
             let ordered = <[u8; 16]>::try_from(bytes).map_err(|_| MisfitCause::Size)?;
             Ok(Value::Guid(guid_from_ordered(ordered)))
@@ -207,7 +210,7 @@ impl DataType {
             | Self::DateTime
             | Self::DateTime2(_)
             | Self::DateTimeOffset(_) => StorageClass::Text,
-            Self::Binary(_) | Self::VarBinary(_) | Self::UniqueIdentifier => StorageClass::Blob,
+            Self::Binary(_) | Self::VarBinary(_) | Self::RowVersion | Self::UniqueIdentifier => StorageClass::Blob,
         }
     }
 }

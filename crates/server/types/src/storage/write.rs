@@ -43,6 +43,7 @@ fn other_to_stored<'a>(value: &'a Value, declared: &DataType) -> Result<Stored<'
         (Value::Binary(bytes), DataType::Binary(length)) => {
             blob(bytes, bytes.len() == usize::from(*length), MisfitCause::Size)
         }
+        (Value::Binary(bytes), DataType::RowVersion) => blob(bytes, bytes.len() == 8, MisfitCause::Size),
         (Value::Binary(bytes), DataType::VarBinary(Width::Limited(length))) => {
             blob(bytes, bytes.len() <= usize::from(*length), MisfitCause::Length)
         }

@@ -169,8 +169,8 @@ fn globals_and_related_functions_return_session_properties() {
     assert_eq!(type_of("@@SPID"), "smallint");
     assert_eq!(type_of("@@IDENTITY"), "numeric(38,0)");
     assert_eq!(
-        fault("@@DBTS"),
-        (40510, "Function '@@DBTS' is not supported.".to_owned())
+        fault("@@CPU_BUSY"),
+        (40510, "Function '@@CPU_BUSY' is not supported.".to_owned())
     );
     assert_eq!(
         fault("@@NOTHING"),

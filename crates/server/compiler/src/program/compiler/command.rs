@@ -95,7 +95,7 @@ fn drop_traits(kind: DropKind) -> Traits {
         DropKind::Database => plain(Command::DROP_DATABASE),
         DropKind::Login => plain(Command::DROP_LOGIN),
         DropKind::Certificate => plain(Command::DROP_CERTIFICATE),
-        DropKind::Sequence | DropKind::Synonym => write(Command::NONE),
+        DropKind::Sequence | DropKind::Synonym | DropKind::Statistics => write(Command::NONE),
         DropKind::CryptographicProvider | DropKind::Credential | DropKind::AsymmetricKey => plain(Command::NONE),
     }
 }

@@ -94,6 +94,7 @@ fn may_be_substituted(data_type: &DataType) -> bool {
         | DataType::NChar(_)
         | DataType::NVarChar(_)
         | DataType::Binary(_)
+        | DataType::RowVersion
         | DataType::VarBinary(_) => true,
         DataType::Bit
         | DataType::Decimal { .. }

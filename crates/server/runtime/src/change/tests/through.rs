@@ -105,3 +105,33 @@ CREATE VIEW plain (x, y) AS SELECT b, a FROM t AS q",
     assert_eq!(session.answer("INSERT w (number, other) VALUES (7, 's')").counts, [1]);
     assert_eq!(session.rows("SELECT a, b FROM t"), "2|r\n7|s");
 }
+
+#[test]
+fn rows_are_changed_through_a_query_over_a_query() {
+    let session = doubled();
+    let delete = "WITH r AS (SELECT id, a, ROW_NUMBER() OVER (PARTITION BY a ORDER BY id) AS n FROM t), \
+                  d AS (SELECT id, n FROM r WHERE n > 1) DELETE d WHERE n = 2";
+    assert_eq!(session.answer(delete).counts, [1]);
+    assert_eq!(session.rows("SELECT id FROM t ORDER BY id"), "1\n3\n4");
+    let update = "WITH r AS (SELECT b AS c FROM t), d AS (SELECT c AS e FROM r WHERE c = 'w') UPDATE d SET e = 'v'";
+    assert_eq!(session.answer(update).counts, [1]);
+    assert_eq!(session.rows("SELECT b FROM t ORDER BY id"), "x\nz\nv");
+}
+
+#[test]
+fn an_update_through_a_join_changes_the_table_of_its_columns() {
+    let mut session = doubled();
+    session.define("CREATE TABLE u (a int, name varchar(5)) INSERT u VALUES (1, 'one'), (2, 'two'), (3, 'three')");
+    session.define("CREATE VIEW j AS SELECT t.id, t.b, u.name, t.a + u.a AS both FROM u LEFT JOIN t ON t.a = u.a");
+    assert_eq!(session.answer("UPDATE j SET b = name WHERE name = 'two'").counts, [1]);
+    assert_eq!(session.answer("UPDATE j SET name = 'ones' WHERE both = 2").counts, [1]);
+    let common = "WITH c AS (SELECT t.b, u.name FROM t JOIN u ON u.a = t.a) UPDATE c SET b = 'q' WHERE name = 'ones'";
+    assert_eq!(session.answer(common).counts, [3]);
+    let beside = "UPDATE d SET b = 'r' FROM (SELECT t.id, t.b FROM t JOIN u ON u.a = t.a) AS d JOIN u ON u.a = d.id";
+    assert_eq!(session.answer(beside).counts, [3]);
+    assert_eq!(session.rows("SELECT b FROM t ORDER BY id"), "r\nr\nr\nq");
+    assert_eq!(session.rows("SELECT name FROM u ORDER BY a"), "ones\ntwo\nthree");
+    assert_eq!(session.number("UPDATE j SET b = 'x', name = 'y'"), 4405);
+    assert_eq!(session.number("UPDATE j SET both = 1"), 4406);
+    assert_eq!(session.number("DELETE j WHERE id = 1"), 4405);
+}

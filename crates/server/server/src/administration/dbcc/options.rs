@@ -12,8 +12,10 @@ pub(crate) struct Options {
     pub table_results: bool,
     /// PHYSICAL_ONLY: pages, not what they mean.
     pub physical_only: bool,
-    /// ALL_ERRORMSGS: as many errors as there are, which is so without it as well.
+    /// ALL_ERRORMSGS: as many errors as there are, which is so without it as well but for CHECKCONSTRAINTS.
     pub all_errors: bool,
+    /// ALL_CONSTRAINTS: also those that are disabled.
+    pub all_constraints: bool,
 }
 
 impl Options {
@@ -30,6 +32,7 @@ impl Options {
                 "TABLERESULTS" => &mut options.table_results,
                 "PHYSICAL_ONLY" => &mut options.physical_only,
                 "ALL_ERRORMSGS" => &mut options.all_errors,
+                "ALL_CONSTRAINTS" => &mut options.all_constraints,
                 known if UNSUPPORTED.contains(&known) => {
                     return Err(SqlError::unsupported(&format!("DBCC .. WITH {name}")).with_ends(Ends::Statement));
                 }

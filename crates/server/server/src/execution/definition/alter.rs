@@ -23,6 +23,10 @@ impl DefinitionContext<'_> {
         };
         check_needed(&table, &alter.action)?;
         self.check_columns_not_bound(&table, &alter.action)?;
+        if let AlterTableAction::Drop(elements) = &alter.action {
+            let mut columns = elements.iter().filter(|element| element.column);
+            columns.try_for_each(|element| self.check_no_statistics(&table, &element.name.text))?;
+        }
         let mut altered = table.definition.alter(&alter.action, salt())?;
         let new = &mut altered.definition;
         new.keys.sort_by_key(|key| key.kind != KeyKind::Primary);

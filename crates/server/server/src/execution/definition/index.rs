@@ -35,7 +35,7 @@ impl DefinitionContext<'_> {
             {
                 return Err(SqlError::index_name_taken(&index.name, &schema_name(&table)));
             }
-            None => {}
+            None => self.check_statistics_name(&table, &index.name)?,
         }
         if index.is_clustered
             && let Some(other) = clustered(&table).filter(|other| !same_name(other, &index.name))
@@ -196,6 +196,9 @@ impl DefinitionContext<'_> {
         if let AlterIndexAction::UpdateStatistics(names) = &alter.action {
             return self.check_statistics(&alter.table, names);
         }
+        if let (AlterIndexAction::CreateStatistics { columns, .. }, Some(name)) = (&alter.action, &alter.name) {
+            return self.create_statistics((alter, &name.text), columns);
+        }
         let Some(table) = self.table(&alter.table)? else {
             return Err(refusal::no_object(&written_object(&alter.table)));
         };
@@ -225,7 +228,9 @@ impl DefinitionContext<'_> {
                 }
                 Ok(())
             }
-            AlterIndexAction::Reorganize(_) | AlterIndexAction::UpdateStatistics(_) => Ok(()),
+            AlterIndexAction::Reorganize(_)
+            | AlterIndexAction::UpdateStatistics(_)
+            | AlterIndexAction::CreateStatistics { .. } => Ok(()),
             AlterIndexAction::Disable => {
                 if keys.next().is_some() {
                     return Err(SqlError::unsupported("ALTER INDEX DISABLE of a constraint's index"));
@@ -250,7 +255,7 @@ impl DefinitionContext<'_> {
         }
     }
 
-    /// UPDATE STATISTICS: there are none, but its names have to be those of indexes.
+    /// UPDATE STATISTICS: SQLite's are not these, but its names have to be those of indexes or statistics.
     fn check_statistics(&self, table: &ObjectName, names: &[Name]) -> Result<(), SqlError> {
         let Some(found) = self.table(table)? else {
             let text = format!("Table '{}' does not exist.", written_object(table));
@@ -260,11 +265,15 @@ impl DefinitionContext<'_> {
                 .with_state(6));
         };
         let indexes = found.listed_indexes();
+        let own = |name: &Name| {
+            let mut own = self.catalog.schema.statistics_of(found.table.object_id);
+            own.any(|one| same_name(&one.row.name, &name.text))
+        };
         let is_known = |name: &Name| {
             let mut known = indexes.iter().filter_map(|index| index.name.as_deref());
             known.any(|known| same_name(known, &name.text))
         };
-        match names.iter().find(|name| !is_known(name)) {
+        match names.iter().find(|name| !is_known(name) && !own(name)) {
             Some(name) => {
                 let text = format!("Could not locate statistics '{}' in the system catalogs.", name.text);
                 // 2767: UPDATE STATISTICS of unknown statistics.

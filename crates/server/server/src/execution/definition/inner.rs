@@ -8,12 +8,14 @@ use selenite_compiler::catalog::{Catalog, Relation, Sequence, SystemFunction, Ta
 use selenite_compiler::statement::{Binding, Statement};
 use selenite_compiler::{SqlError, Variables, same_name};
 use selenite_runtime::sqlite::{Executor, LateSnapshot, LockTimeout, TakenValues};
-use selenite_runtime::statement::Run;
+use selenite_runtime::statement::{ResultSink, Run};
 use selenite_tsql::ast::ObjectName;
+use selenite_types::Value;
 
 use super::DefinitionContext;
 use crate::catalog::schema::parsed;
 use crate::execution::snapshot::shared;
+use crate::memory;
 use crate::names::session_catalog::SessionCatalog;
 use crate::names::session_environment::{SequenceSource, SessionEnvironment};
 
@@ -60,6 +62,27 @@ impl DefinitionContext<'_> {
     /// Runs a statement, and returns how many rows it read or changed: of rows that it selects, one at most. Numbers
     /// for an identity may be given for the table with the number `identity_insert`.
     pub(crate) fn run(&self, text: &str, tables: Few<'_>, identity_insert: Option<i32>) -> Result<u64, SqlError> {
+        self.run_into(text, &tables, identity_insert, &mut |_| Ok(ControlFlow::Break(())))
+    }
+
+    /// Runs a SELECT, and returns its rows.
+    pub(crate) fn rows_of(&self, text: &str, tables: Vec<Arc<Table>>) -> Result<Vec<Vec<Value>>, SqlError> {
+        let mut rows = Vec::new();
+        self.run_into(text, &self.few(tables), None, &mut |row| {
+            memory::reserve(0)?;
+            rows.push(row.to_vec());
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(rows)
+    }
+
+    fn run_into(
+        &self,
+        text: &str,
+        tables: &Few<'_>,
+        identity_insert: Option<i32>,
+        rows: &mut ResultSink<'_>,
+    ) -> Result<u64, SqlError> {
         let tree = parsed(text)?;
         let statement = tree
             .statements
@@ -67,7 +90,7 @@ impl DefinitionContext<'_> {
             .ok_or_else(|| SqlError::internal("an inner statement"))?;
         let variables = Variables::default();
         let binding = Binding {
-            catalog: &tables,
+            catalog: tables,
             variables: &variables,
         };
         let bound = binding.statement(statement)?;
@@ -94,7 +117,7 @@ impl DefinitionContext<'_> {
             executor: &executor,
             slots: &mut Vec::new(),
             environment: &environment,
-            rows: &mut |_| Ok(ControlFlow::Break(())),
+            rows,
             changed: None,
         };
         match &bound {

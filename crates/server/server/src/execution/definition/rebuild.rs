@@ -101,7 +101,7 @@ impl DefinitionContext<'_> {
         let is_plain = |copied: &ColumnSource| match copied {
             ColumnSource::Same(_) | ColumnSource::Null => true,
             ColumnSource::Converted { old, new, .. } => is_same_form(old, new),
-            ColumnSource::Value(_) | ColumnSource::Numbered => false,
+            ColumnSource::Value(_) | ColumnSource::Numbered | ColumnSource::Generated => false,
         };
         if how.columns.iter().all(|(_, copied)| is_plain(copied)) {
             return self.copy_as_it_is(old, new, how);
@@ -119,6 +119,7 @@ impl DefinitionContext<'_> {
         plain.keys.clear();
         plain.checks.clear();
         plain.foreign_keys.clear();
+        keep_row_version(&mut plain, how);
         let target = plain.table(&place(NEW), &[], |_| Err(SqlError::internal("a computed column")))?;
         // Messages have to contain the table's name: so the old one has another here.
         let source = Table {
@@ -135,6 +136,7 @@ impl DefinitionContext<'_> {
                     is_numbered = true;
                     continue;
                 }
+                ColumnSource::Generated => continue,
             };
             columns.push(bracketed(name));
             values.push(value);
@@ -163,7 +165,9 @@ impl DefinitionContext<'_> {
         for (name, copied) in &how.columns {
             let from = match copied {
                 ColumnSource::Same(from) | ColumnSource::Converted { from, .. } => from,
-                ColumnSource::Null | ColumnSource::Value(_) | ColumnSource::Numbered => continue,
+                ColumnSource::Null | ColumnSource::Value(_) | ColumnSource::Numbered | ColumnSource::Generated => {
+                    continue;
+                }
             };
             columns.push(quoted(name));
             values.push(quoted(from));
@@ -183,6 +187,17 @@ impl DefinitionContext<'_> {
         self.execute(&format!(
             "INSERT INTO {schema}.{to} ({columns}) SELECT {values} FROM {schema}.{from}"
         ))
+    }
+}
+
+/// A rowversion that is copied is one of bytes meanwhile, which may be given values.
+fn keep_row_version(plain: &mut TableDefinition, how: &Rebuild) {
+    for column in &mut plain.columns {
+        let copied = how.columns.iter().find(|(name, _)| *name == column.name);
+        let is_copied = copied.is_some_and(|(_, copied)| matches!(copied, ColumnSource::Same(_)));
+        if is_copied && column.data_type == Some(DataType::RowVersion) {
+            column.data_type = Some(DataType::Binary(8));
+        }
     }
 }
 

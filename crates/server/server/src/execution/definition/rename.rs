@@ -230,6 +230,7 @@ impl DefinitionContext<'_> {
         refer_by_column(&mut new, definition, renamed);
         self.move_property((HolderKind::Column, object_id), &old, asked)?;
         self.keep_definition("main", &new, object_id)?;
+        self.rename_in_statistics((table, object_id), (&old, asked.new))?;
         for (id, index) in &table.indexes {
             let mut index = index.clone();
             index.columns.iter_mut().for_each(|(name, _)| renamed(name));

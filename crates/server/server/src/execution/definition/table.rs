@@ -176,6 +176,7 @@ impl DefinitionContext<'_> {
                 DropKind::Trigger => self.drop_trigger(name, drop.if_exists)?,
                 DropKind::Type => self.drop_type(name, drop.if_exists)?,
                 DropKind::Sequence => self.drop_sequence(name, drop.if_exists)?,
+                DropKind::Statistics => self.drop_statistics(name)?,
                 DropKind::Synonym => self.drop_synonym(name, drop.if_exists)?,
                 DropKind::Schema => self.drop_schema(own, drop.if_exists)?,
                 DropKind::Database

@@ -2,14 +2,35 @@
 
 use std::sync::Arc;
 
+use selenite_compiler::definition::SCHEMA;
 use selenite_compiler::program::Program;
 use selenite_compiler::{Ends, SqlError, same_name, written_object};
-use selenite_tsql::ast::{self, Create, ObjectName, Statement, TableTriggerSwitch, TriggerSwitch, TriggerTiming};
+use selenite_tsql::ast::{
+    self, Create, ObjectName, Statement, TableTriggerSwitch, TriggerEvents, TriggerSwitch, TriggerTiming,
+};
 
 use super::module::created;
 use super::{DefinitionContext, Written, refusal};
 use crate::catalog::catalog_rows::{self, ObjectKind};
 use crate::catalog::schema::{SchemaTable, SchemaTrigger};
+use crate::catalog::trigger_state::{TriggerState, event_of};
+
+/// The place of a trigger among those of an event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum TriggerOrder {
+    First,
+    Last,
+    None,
+}
+
+impl TriggerOrder {
+    /// The order of a word.
+    pub fn of_word(word: &str) -> Option<Self> {
+        [("First", Self::First), ("Last", Self::Last), ("None", Self::None)]
+            .into_iter()
+            .find_map(|(known, order)| known.eq_ignore_ascii_case(word).then_some(order))
+    }
+}
 
 impl DefinitionContext<'_> {
     pub(crate) fn define_trigger(&self, trigger: &ast::Trigger, statement: &Statement) -> Result<(), SqlError> {
@@ -76,7 +97,80 @@ impl DefinitionContext<'_> {
             parent: Some(parent),
             definition: created(statement.position.text(self.source).trim_end()),
         };
-        self.store("main", written)
+        self.store("main", written).and_then(|()| self.forget_order(known))
+    }
+
+    /// ALTER TRIGGER takes the order away.
+    fn forget_order(&self, trigger: Option<&Arc<SchemaTrigger>>) -> Result<(), SqlError> {
+        let Some(trigger) = trigger else { return Ok(()) };
+        let state = TriggerState {
+            is_disabled: trigger.state.is_disabled,
+            ..TriggerState::default()
+        };
+        self.set_trigger_state(trigger, state)
+    }
+
+    fn set_trigger_state(&self, trigger: &SchemaTrigger, state: TriggerState) -> Result<(), SqlError> {
+        let (connection, id) = (&self.database.connection, trigger.row.object_id);
+        catalog_rows::set_state(connection, "main", id, state.encode().as_deref())
+    }
+
+    /// sp_settriggerorder.
+    ///
+    /// # Errors
+    /// 15600, 15165, 15133, 15125, 15130.
+    pub(crate) fn order_trigger(&self, parts: &[String], order: TriggerOrder, event: &str) -> Result<(), SqlError> {
+        let error = |number, text: String| Err(SqlError::new(number, Ends::Statement, text));
+        let schema = &self.catalog.schema;
+        let found = match parts {
+            [name] => [self.catalog.default_schema.as_ref(), SCHEMA]
+                .into_iter()
+                .find_map(|of| schema.trigger(of, name)),
+            [of, name] => schema.trigger(of, name),
+            [] | [_, ..] => None,
+        };
+        let written = parts.join(".");
+        let Some(trigger) = found else {
+            return error(
+                15_165,
+                format!("Could not find object '{written}' or you do not have permission."),
+            );
+        };
+        if trigger.timing == TriggerTiming::InsteadOf {
+            return error(
+                15_133,
+                format!("INSTEAD OF trigger '{written}' cannot be associated with an order."),
+            );
+        }
+        let is_event = |mut events: TriggerEvents| event_of(&mut events, event).is_some_and(|event| *event);
+        if !is_event(trigger.events) {
+            return error(15_125, format!("Trigger '{written}' is not a trigger for '{event}'."));
+        }
+        let is_there = |other: &TriggerState| match order {
+            TriggerOrder::First => is_event(other.first),
+            TriggerOrder::Last => is_event(other.last),
+            TriggerOrder::None => false,
+        };
+        let id = trigger.row.object_id;
+        let parent = trigger.row.parent.unwrap_or_default();
+        let mut others = schema.triggers_of(parent).filter(|other| other.row.object_id != id);
+        if others.any(|other| is_there(&other.state)) {
+            let word = if order == TriggerOrder::First { "First" } else { "Last" };
+            return error(
+                15_130,
+                format!("There already exists a '{word}' trigger for '{event}'."),
+            );
+        }
+        let mut state = trigger.state;
+        for (events, is_it) in [
+            (&mut state.first, order == TriggerOrder::First),
+            (&mut state.last, order == TriggerOrder::Last),
+        ] {
+            if let Some(place) = event_of(events, event) {
+                *place = is_it;
+            }
+        }
+        self.set_trigger_state(trigger, state)
     }
 
     /// Of INSTEAD OF triggers there is one for each event.
@@ -170,8 +264,11 @@ impl DefinitionContext<'_> {
         }
         for trigger in triggers {
             if names.is_empty() || names.iter().any(|name| is_named(name, trigger)) {
-                let state = if enable { None } else { Some(DISABLED) };
-                catalog_rows::set_state(&self.database.connection, "main", trigger.row.object_id, state)?;
+                let state = TriggerState {
+                    is_disabled: !enable,
+                    ..trigger.state
+                };
+                self.set_trigger_state(trigger, state)?;
             }
         }
         Ok(())
@@ -214,6 +311,3 @@ fn other_schema(trigger: &str) -> SqlError {
     );
     SqlError::new(2103, Ends::Batch, text)
 }
-
-/// The state of a trigger that is disabled.
-pub(crate) const DISABLED: &str = "disabled";

@@ -13,6 +13,15 @@ IF @col_type = 'R'
             JOIN sys.columns c ON c.object_id = x.object_id AND c.column_id = x.column_id
             WHERE x.object_id = i.object_id AND x.index_id = i.index_id AND x.key_ordinal > 0 AND c.is_nullable = 1))
     ORDER BY i.is_primary_key DESC, i.index_id
+-- The columns that each change of a row changes.
+IF @col_type = 'V'
+BEGIN
+    SELECT CONVERT(smallint, NULL) AS SCOPE, c.column_name AS COLUMN_NAME, c.data_type AS DATA_TYPE, c.type_name AS TYPE_NAME,
+        c.[precision] AS [PRECISION], c.[length] AS [LENGTH], c.scale AS SCALE, CONVERT(smallint, 1) AS PSEUDO_COLUMN
+    FROM sys.selenite_odbc_columns(1, @ODBCVer) c
+    WHERE c.object_id = @object AND c.type_name = N'timestamp'
+    RETURN
+END
 SELECT CONVERT(smallint, CASE @scope WHEN 'C' THEN 0 ELSE 1 END) AS SCOPE, c.column_name AS COLUMN_NAME, c.data_type AS DATA_TYPE,
     c.type_name AS TYPE_NAME, c.[precision] AS [PRECISION], c.[length] AS [LENGTH], c.scale AS SCALE,
     CONVERT(smallint, 1) AS PSEUDO_COLUMN

@@ -37,7 +37,7 @@ const REFUSED: &[(i32, &str)] = &[
     (40510, "ALTER TABLE t ADD x xml"),
     (40510, "ALTER DATABASE d SET RECOVERY FULL"),
     (40510, "ALTER DATABASE d MODIFY NAME = e"),
-    (40510, "DBCC CHECKCONSTRAINTS ('t')"),
+    (40510, "DBCC CHECKALLOC ('t')"),
 ];
 
 #[test]

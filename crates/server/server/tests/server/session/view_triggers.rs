@@ -113,7 +113,8 @@ fn triggers_on_views_are_listed_disabled_and_one_for_each_event() {
         assert_eq!(numbers(&client.batch(text)), [number], "{text}");
     }
     succeed(&mut client, "CREATE VIEW over_v AS SELECT id, a FROM v");
-    assert_eq!(numbers(&client.batch("UPDATE over_v SET a = 1")), [4405]);
+    // Of the view below, triggers would have to make the change.
+    assert_eq!(numbers(&client.batch("UPDATE over_v SET a = 1")), [40510]);
     succeed(&mut client, "CREATE VIEW plain AS SELECT id, a FROM t");
     succeed(
         &mut client,

@@ -124,6 +124,16 @@ fn moment(day: u32, time: u64) -> Value {
 }
 
 /// MS-TDS 2.2.5.4.3.
+/// MS-TDS 2.2.7.4: the user type tells a rowversion from binary(8).
+#[test]
+fn a_rowversion_is_eight_bytes_of_a_user_type() {
+    let shape = RowShape::new(&[column("", DataType::RowVersion, false)]).unwrap();
+    assert_eq!(shape.metadata()[3..7], [80, 0, 0, 0]);
+    let (info, value) = bytes(DataType::RowVersion, false, Value::Binary([1; 8].into()));
+    assert_eq!(info, [0xAD, 8, 0]);
+    assert_eq!(value, [8, 0, 1, 1, 1, 1, 1, 1, 1, 1]);
+}
+
 #[test]
 fn strings_have_a_size_prefix() {
     let collation = [0x09, 0x04, 0xD0, 0x00, 0x34];

@@ -83,6 +83,10 @@ fn value(declared: DataType, seeds: (i128, f64, String, Vec<u8>, DateTime2, i16)
             Value::Binary(bytes.into())
         }
         DataType::VarBinary(_) => Value::Binary(bytes.into()),
+        DataType::RowVersion => {
+            bytes.resize(8, 0);
+            Value::Binary(bytes.into())
+        }
         DataType::Date => Value::Date(moment.date),
         DataType::Time(scale) => Value::Time(rounded(scale)),
         DataType::SmallDateTime => Value::DateTime(DateTime2 {

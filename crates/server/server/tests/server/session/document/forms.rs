@@ -104,6 +104,7 @@ pub const GROUPS: &[Group] = &[
             ),
             ("DROP FUNCTION", "DROP FUNCTION IF EXISTS f, fi, ft"),
             ("CREATE TRIGGER", "CREATE TRIGGER tr ON t AFTER INSERT AS SELECT 1"),
+            ("sp_settriggerorder", "EXEC sp_settriggerorder 'tr', 'First', 'INSERT'"),
             (
                 "CREATE TRIGGER INSTEAD OF",
                 "CREATE TRIGGER tr2 ON t INSTEAD OF DELETE AS SELECT 1",
@@ -241,6 +242,11 @@ pub const GROUPS: &[Group] = &[
             ("ALTER INDEX DISABLE", "ALTER INDEX i_x ON x DISABLE"),
             ("DROP INDEX", "DROP INDEX i_x ON x"),
             ("CREATE STATISTICS", "CREATE STATISTICS s ON x (b)"),
+            (
+                "WHERE of CREATE STATISTICS",
+                "CREATE STATISTICS s1 ON x (b) WHERE b > 1",
+            ),
+            ("DROP STATISTICS", "DROP STATISTICS x.s"),
             ("CREATE VIEW", "CREATE VIEW vv (a) AS SELECT a FROM t"),
             ("ALTER VIEW", "ALTER VIEW vv AS SELECT b FROM t"),
             (
@@ -347,6 +353,10 @@ pub const GROUPS: &[Group] = &[
             ),
             ("SET RECOVERY", "ALTER DATABASE other SET RECOVERY SIMPLE"),
             ("SET RECOVERY FULL", "ALTER DATABASE other SET RECOVERY FULL"),
+            (
+                "SET RECURSIVE_TRIGGERS",
+                "ALTER DATABASE other SET RECURSIVE_TRIGGERS ON",
+            ),
             ("SET READ_ONLY", "ALTER DATABASE other SET READ_ONLY WITH NO_WAIT"),
             ("SET READ_WRITE", "ALTER DATABASE other SET READ_WRITE"),
             ("SET OFFLINE", "ALTER DATABASE other SET OFFLINE WITH ROLLBACK AFTER 5"),

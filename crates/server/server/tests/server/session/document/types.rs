@@ -87,7 +87,7 @@ const TYPES: &[(&str, &str)] = &[
     ("uniqueidentifier", "00112233-4455-6677-8899-AABBCCDDEEFF"),
 ];
 
-const SYNONYMS: [&str; 9] = [
+const SYNONYMS: [&str; 8] = [
     "integer",
     "dec(10,2)",
     "double precision",
@@ -96,13 +96,14 @@ const SYNONYMS: [&str; 9] = [
     "national character varying(20)",
     "float(24)",
     "sysname",
-    "rowversion",
 ];
 
-const OTHERS: [(&str, &str); 9] = [
+const OTHERS: [(&str, &str); 11] = [
     ("text", "as varchar(max)"),
     ("ntext", "as nvarchar(max)"),
     ("image", "as varbinary(max)"),
+    ("rowversion", "8 bytes, new in each change of a row"),
+    ("timestamp", "as rowversion"),
     ("xml", ""),
     ("sql_variant", ""),
     ("hierarchyid", ""),
