@@ -6,7 +6,7 @@ use selenite::folder::{Limits, ListingContext};
 use selenite::storage::Disk;
 use selenite::{Access, KeyError, Sealed, Spec};
 use selenite_doctor::{Check, Source, Verdict, extension, files, host, machine, worst};
-use selenite_keyring::{Config, shell_word};
+use selenite_keyring::{CommandIdentity, Config, shell_word};
 use serde_json::json;
 
 use super::status::{fips_words, table::warning_words};
@@ -26,7 +26,7 @@ pub fn run(arguments: &Doctor, access: &Access) -> Result<(), CliError> {
     let hosts = host::find(&|name| std::env::var_os(name));
     let version = env!("CARGO_PKG_VERSION");
     checks.extend(hosts.iter().map(|host| host.check(file.as_deref(), version)));
-    checks.extend(fips());
+    checks.push(fips());
     checks.extend(keys(access));
     for path in &arguments.database {
         checks.extend(database(&source, path));
@@ -55,13 +55,14 @@ pub fn show(checks: &[Check], is_json: bool) -> Result<(), CliError> {
     }
 }
 
-/// The module of the FIPS build; nothing in the normal build.
-fn fips() -> Option<Check> {
+/// The module of the FIPS build.
+fn fips() -> Check {
     match selenite::fips_module() {
-        Ok(module) => module.map(|module| Check::ok("FIPS build", module)),
+        Ok(Some(module)) => Check::ok("FIPS build", module),
+        Ok(None) => Check::ok("FIPS build", "no, the normal one"),
         Err(error) => {
             let advice = "build it again as docs/FIPS.md says";
-            Some(Check::problem("FIPS build", error.to_string(), advice))
+            Check::problem("FIPS build", error.to_string(), advice)
         }
     }
 }
@@ -85,7 +86,12 @@ fn identity(spec: Option<&Spec>, config: &Config) -> Check {
         let advice = "selenite init makes a key and a database; for an existing key, set SELENITE_IDENTITY";
         return Check::advice(name, "none configured", advice);
     };
-    if let Err(error) = selenite_keyring::load(spec, config) {
+    // A key service wraps and unwraps a random key.
+    let works = selenite_keyring::load(spec, config).and_then(|_| match spec {
+        Spec::Command(command) => CommandIdentity::new(command, config.command(command)?).check(),
+        _ => Ok(()),
+    });
+    if let Err(error) = works {
         return refused(name, &error);
     }
     match selenite_keyring::readable_by_others(spec) {

@@ -84,6 +84,26 @@ fn keys_and_databases_are_checked() {
 }
 
 #[test]
+fn a_key_command_is_asked_and_the_build_named() {
+    let mut fixture = Fixture::new();
+    let config = fixture.path("config.toml");
+    let module = "pkcs11:token=app;object=k?module-path=/missing/module.so";
+    let command = env!("CARGO_BIN_EXE_selenite");
+    let text = format!("[commands]\nhsm = [{command:?}, \"key-service\", \"pkcs11\", \"--uri\", {module:?}]\n");
+    std::fs::write(&config, text).unwrap();
+    fixture
+        .variables
+        .push(("SELENITE_CONFIG", config.display().to_string()));
+    let ran = fixture.run(&["-i", "command:hsm", "doctor", "--json"]);
+    let (verdict, finding, _) = one(&ran, "identity");
+    assert!(
+        verdict == "problem" && finding.contains("key service \"hsm\" ended with"),
+        "{finding}"
+    );
+    assert_eq!(one(&ran, "FIPS build").1, "no, the normal one");
+}
+
+#[test]
 fn a_program_that_is_found_is_run_and_its_sqlite_judged() {
     let mut fixture = Fixture::new();
     let folder = fixture.path("bin");

@@ -127,7 +127,9 @@ fn a_database_is_opened_by_a_key_of_the_service() {
     );
     // A service that returns another key opens nothing.
     server.set(&[Fault::Lie]);
-    fixture.run(&select).failed(4, "");
+    fixture
+        .run(&select)
+        .failed(4, "its key service answered what is not the key of this slot");
     fixture.run(&select).done();
 }
 

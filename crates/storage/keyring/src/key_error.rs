@@ -33,7 +33,8 @@ pub enum KeyError {
         /// The failure.
         failure: ServiceFailure,
     },
-    /// The file: a slot requests more than a slot may (FORMAT 4.5). Nothing was spent on it.
+    /// A slot requests more than a slot may (FORMAT 4.5), and nothing was spent on it, or its key service answered
+    /// another key.
     KeyRefused {
         /// The slot.
         slot: SlotId,
@@ -283,6 +284,8 @@ pub enum Refusal {
     OutOfMemory,
     /// A passphrase is stretched with Argon2id, and this is the FIPS build.
     NotApproved,
+    /// The slot's service answered what is not the key that the slot was made for, or it is a slot of another database.
+    OtherKey,
 }
 
 impl KeyError {

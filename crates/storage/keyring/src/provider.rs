@@ -86,7 +86,7 @@ pub trait Identity: Recipient {
     ///
     /// `WrongKey` if the slot does not belong to this identity, or was made for another database or
     /// slot; `KeyServiceUnavailable` if a required service failed; `KeyRefused` if the slot
-    /// requests more than a slot may.
+    /// requests more than a slot may, or the service answered another key.
     fn unwrap(&self, database_id: DatabaseId, slot: &Slot) -> Result<Secret<32>, KeyError>;
 
     /// How this identity proves the origin of a slot that it opens.

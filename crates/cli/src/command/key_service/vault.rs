@@ -166,9 +166,14 @@ fn judge(answer: &Answer) -> Result<(), Failure> {
     let what = format!("the service answered {}{reason}", answer.status);
     Err(match answer.status {
         200..=299 => return Ok(()),
-        429 | 500 | 502..=504 | 412 | 472 | 473 => {
-            Failure::Perhaps(unavailable(what, "unseal it, or wait until it runs"))
-        }
+        // https://developer.hashicorp.com/vault/api-docs#http-status-codes
+        429 => Failure::Perhaps(unavailable(
+            what,
+            "name the active node in --address, or raise its rate limit quota",
+        )),
+        412 | 472 | 473 => Failure::Perhaps(unavailable(what, "name the active node in --address")),
+        503 => Failure::Perhaps(unavailable(what, "unseal it, or wait until it runs")),
+        500 | 502 | 504 => Failure::Perhaps(unavailable(what, "see its log")),
         403 => Failure::ForGood(refused(what, "check the token's policy, and that it has not expired")),
         404 => Failure::ForGood(refused(what, "check the names of the engine (--mount) and the key")),
         300..=399 => Failure::ForGood(refused(what, "state the address that it redirects to")),

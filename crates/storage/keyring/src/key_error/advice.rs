@@ -95,6 +95,9 @@ impl Refusal {
         match self {
             Self::NotApproved => "use another identity; the normal build opens this slot",
             Self::OutOfMemory => "use another identity, or a machine with more memory",
+            Self::OtherKey => {
+                "check that the command asks the service that wrapped the key; if it does, find out who wrote this slot"
+            }
             Self::CostLimit => "if you trust the file, raise passphrase_cost_max in the configuration file",
             Self::Cost | Self::CostOfAll | Self::Size => {
                 "use another identity; this slot was not written by selenite: find out who wrote it"

@@ -177,6 +177,7 @@ impl fmt::Display for Refusal {
             Self::Size => "its parameters or wrapped key have the wrong size",
             Self::OutOfMemory => "not enough memory for its passphrase",
             Self::NotApproved => "its passphrase is stretched with Argon2id, which is not approved in the FIPS build",
+            Self::OtherKey => "its key service answered what is not the key of this slot",
         })
     }
 }

@@ -22,7 +22,7 @@ use zeroize::Zeroizing;
 
 use super::{Effort, Identity, Recipient, SlotBody, bound, unbound};
 use crate::child::{self, Stderr};
-use crate::key_error::ServiceFailure;
+use crate::key_error::{Refusal, ServiceFailure};
 use crate::{KeyError, OriginProof, os_random};
 
 /// An identity held by a command of the configuration.
@@ -147,7 +147,10 @@ impl Identity for CommandIdentity {
             .as_slice()
             .try_into()
             .map_err(|_| self.away(ServiceFailure::AnswerSize(answer.len())))?;
-        unbound(database_id, slot.id, plain)
+        unbound(database_id, slot.id, plain).map_err(|_| KeyError::KeyRefused {
+            slot: slot.id,
+            refusal: Refusal::OtherKey,
+        })
     }
 }
 

@@ -51,8 +51,19 @@ fn a_slot_of_another_database_is_the_wrong_key() {
     let recipients = || everyone().into_iter().map(|one| one as Box<dyn Recipient>).collect();
     let other = database(recipients()).superblock;
     let bytes = rewritten(database(recipients()), |superblock| superblock.slots = other.slots);
-    for identity in everyone() {
-        assert!(matches!(error_with(&bytes, identity), KeyError::WrongKey));
+    for (identity, is_service) in everyone().into_iter().zip([false, false, true]) {
+        let error = error_with(&bytes, identity);
+        let is_named = matches!(
+            error,
+            KeyError::KeyRefused {
+                refusal: Refusal::OtherKey,
+                ..
+            }
+        );
+        assert!(
+            is_named == is_service && (is_named || matches!(error, KeyError::WrongKey)),
+            "{error}"
+        );
     }
 }
 
