@@ -137,6 +137,7 @@ def start_follow(place, identity, name, anchors):
     size = anchors.stat().st_size if anchors.exists() else 0
     place.run("-i", identity, "exec", name, "UPDATE t SET b = randomblob(100) WHERE a = 1")
     words = ["-i", identity, "follow", name, "--anchor-to", str(anchors), "--anchor-interval", "1"]
+    words += [] if anchors.exists() else ["--first-anchor"]
     follow = place.start(*words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     until = time.monotonic() + FOLLOW_TIME_MAX_S
     while not anchors.exists() or anchors.stat().st_size == size:

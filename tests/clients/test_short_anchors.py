@@ -57,7 +57,11 @@ def write(path: Path, *statements: str) -> None:
 
 
 def follow(folder: Path, *more: str) -> None:
-    selenite(folder, "-i", "key.txt", "follow", "app.db", "--anchor-to", "anchors", "--once", *more)
+    selenite(folder, "-i", "key.txt", "follow", "app.db", "--anchor-to", "anchors", *first(folder), "--once", *more)
+
+
+def first(folder: Path) -> list[str]:
+    return [] if (folder / "anchors").exists() else ["--first-anchor"]
 
 
 def copy(folder: Path, to: str) -> Path:
@@ -283,7 +287,7 @@ def test_a_log_that_takes_the_name_of_the_followed_one_is_an_error(
     folder: Path, database: sqlite3.Connection
 ) -> None:
     database.execute("UPDATE t SET number = 1 WHERE id = 7")
-    command = [COMMAND, "-i", "key.txt", "follow", "app.db", "--anchor-to", "anchors", "--anchor-interval", "1"]
+    command = [COMMAND, "-i", "key.txt", "follow", "app.db", "--anchor-to", "anchors", "--first-anchor"]
     with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True) as process:
         while not (folder / "anchors").exists() or b"mac" not in (folder / "anchors").read_bytes():
             assert process.poll() is None

@@ -22,7 +22,7 @@ pub enum CliError {
         /// Advice on what to do.
         next: &'static str,
     },
-    /// A key service refused, or failed.
+    /// A key service or the store of anchors refused, or failed.
     KeyService {
         /// What happened.
         what: String,

@@ -6,6 +6,10 @@
 //!   status.
 //! - engine-opens-databases: only the engine opens databases.
 #![forbid(unsafe_code)]
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
+#[macro_use]
+mod output;
 
 mod arguments;
 mod cli_error;
@@ -14,7 +18,6 @@ mod destination;
 mod interrupt;
 mod lines;
 mod meter;
-mod output;
 mod printable;
 #[cfg(feature = "serve")]
 mod signal;

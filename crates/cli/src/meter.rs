@@ -83,12 +83,12 @@ impl Meter {
         let name = name(progress.phase);
         let total = crate::lines::bytes(progress.total);
         if progress.total == 0 {
-            eprintln!("{name} ...");
+            say!("{name} ...");
         } else if shown.phase == Some(progress.phase) {
             let percent = u128::from(progress.done) * 100 / u128::from(progress.total);
-            eprintln!("{name} {total}: {percent} %");
+            say!("{name} {total}: {percent} %");
         } else {
-            eprintln!("{name} {total} ...");
+            say!("{name} {total} ...");
         }
     }
 }
@@ -131,7 +131,7 @@ impl Observer for Meter {
             }
         } else if shown.waiting_said.is_none_or(|last| last.elapsed() >= LINE_PAUSE) {
             shown.waiting_said = Some(Instant::now());
-            eprintln!("{what}, for {} s", since.elapsed().as_secs());
+            say!("{what}, for {} s", since.elapsed().as_secs());
         }
     }
 

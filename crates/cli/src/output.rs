@@ -1,4 +1,4 @@
-//! Standard output.
+//! Standard output, and notes on standard error.
 
 use std::io::{self, BufWriter, StdoutLock, Write};
 
@@ -6,6 +6,14 @@ use selenite::EngineError;
 use serde_json::Value;
 
 use crate::printable;
+
+/// Writes a line to standard error. If it has no reader any more, the command goes on, where `eprintln!` panics.
+macro_rules! say {
+    ($($words:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), $($words)*);
+    }};
+}
 
 /// Standard output, buffered.
 pub struct Output(BufWriter<StdoutLock<'static>>);
@@ -49,7 +57,7 @@ pub fn print_json(value: &Value) -> io::Result<()> {
 
 /// Writes one line to standard error; control characters in names are escaped.
 pub fn note(text: &str) {
-    eprintln!("{}", printable::line(text));
+    say!("{}", printable::line(text));
 }
 
 /// Writes a text to standard output. The caller has made it printable.
@@ -67,6 +75,6 @@ pub fn write_file(path: &std::path::Path, text: &str) -> Result<(), EngineError>
         path: path.to_owned(),
         source,
     })?;
-    eprintln!("wrote {}", printable::path(path));
+    say!("wrote {}", printable::path(path));
     Ok(())
 }

@@ -31,6 +31,9 @@ pub struct Follow {
     /// Go on with anchors although the database is older than the newest one: it was restored.
     #[arg(long, requires = "anchor_to")]
     pub accept_older: bool,
+    /// Write the first anchor of the database: PLACE has none. Otherwise it must have one.
+    #[arg(long, requires = "anchor_to", conflicts_with = "accept_older")]
+    pub first_anchor: bool,
     /// Maximum lag in seconds while the destination is reachable.
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = parse_seconds)]
     pub lag: Duration,

@@ -15,6 +15,22 @@ use crate::destination;
 use crate::output::print;
 
 pub fn run(arguments: &AnchorStore) -> Result<(), CliError> {
+    // In one line: its caller has the last one.
+    carry_out(arguments).map_err(|error| match error.message() {
+        Ok((what, next, status)) => CliError::KeyService {
+            what: if next.is_empty() {
+                what
+            } else {
+                format!("{what}: {next}")
+            },
+            next: "",
+            status,
+        },
+        Err(status) => CliError::Answer(status),
+    })
+}
+
+fn carry_out(arguments: &AnchorStore) -> Result<(), CliError> {
     let destination = destination::open(&arguments.destination)?;
     let mut input = String::new();
     std::io::stdin()

@@ -50,7 +50,7 @@ pub fn run(arguments: &arguments::Encrypt, access: &Access) -> Result<(), CliErr
         remember(|notes| notes.keep_encrypted(&outcome.path, made));
     }
     if how.target == Target::InPlace {
-        eprintln!("\nFreed disk blocks still contain the unencrypted data until they are reused.");
+        say!("\nFreed disk blocks still contain the unencrypted data until they are reused.");
     }
     Ok(())
 }

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use selenite::backup::{self, Backup, CompressionLevel};
 use selenite::follow::{Anchoring, Follow, Status, follow, write_anchors};
 use selenite::storage::Disk;
-use selenite::{Access, AnchorPlace};
+use selenite::{Access, AnchorPlace, KeyError};
+use selenite_keyring::read_trusted;
 
 use crate::cli_error::CliError;
 use crate::lines::{bytes, counted, elapsed};
@@ -20,7 +21,16 @@ pub fn run(arguments: &arguments::follow::Follow, access: &Access) -> Result<(),
         place: AnchorPlace::parse(place),
         every: arguments.anchor_interval,
         accept_older: arguments.accept_older,
+        is_first: arguments.first_anchor,
     });
+    if let Some(AnchorPlace::File(file)) = anchoring.as_ref().map(|how| &how.place)
+        && file.is_file()
+        && let Err(error @ KeyError::Untrusted { .. }) = read_trusted(file, 0)
+    {
+        note(&format!(
+            "warning: {error}; whoever can write there can put back an old anchor with an old database"
+        ));
+    }
     match (&arguments.destination, anchoring) {
         (Some(destination), anchoring) => follow_to(arguments, access, destination, anchoring),
         (None, Some(anchoring)) => only_anchors(arguments, access, anchoring),
@@ -137,7 +147,7 @@ impl StatusReporter {
 
     fn end(&mut self) {
         if self.is_line_open {
-            eprintln!();
+            say!();
             self.is_line_open = false;
         }
     }

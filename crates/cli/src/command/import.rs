@@ -76,7 +76,7 @@ pub fn run(arguments: &arguments::import::Import, access: &Access) -> Result<(),
         remember(|notes| notes.keep_encrypted(&outcome.path, made));
     }
     if !imported.is_authenticated {
-        eprintln!(
+        say!(
             "\nThe old format does not authenticate pages: what was altered in the old database before is in the new one, \
              too."
         );

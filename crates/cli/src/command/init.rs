@@ -42,9 +42,9 @@ pub fn run(arguments: &Init, access: &Access) -> Result<(), CliError> {
     show(arguments, &access, &key, !is_there, &slots)?;
     if let Some((path, _)) = file(&key.spec).zip(key.made.as_ref()) {
         let shown = printable::path(path);
-        eprintln!("\nKeep a copy of {shown} elsewhere: without it, the database cannot be opened.");
+        say!("\nKeep a copy of {shown} elsewhere: without it, the database cannot be opened.");
         if is_in_git(path) {
-            eprintln!("It is in the working tree of a Git repository: add it to .gitignore.");
+            say!("It is in the working tree of a Git repository: add it to .gitignore.");
         }
     }
     Ok(())

@@ -20,7 +20,7 @@ pub fn run(arguments: &Keygen) -> Result<(), CliError> {
         // As age-keygen: the key on standard output, and the recipient on standard error if
         // standard output is redirected.
         if !std::io::stdout().is_terminal() {
-            eprintln!("public key: {}", new.recipient);
+            say!("public key: {}", new.recipient);
         }
         return Ok(print(&new.text)?);
     };
@@ -29,7 +29,7 @@ pub fn run(arguments: &Keygen) -> Result<(), CliError> {
     lines.add("identity", printable::path(path));
     lines.add("recipient", new.recipient.clone());
     print(&lines.text())?;
-    eprintln!("\nKeep a copy of the identity elsewhere: without it, what is encrypted for it cannot be opened.");
+    say!("\nKeep a copy of the identity elsewhere: without it, what is encrypted for it cannot be opened.");
     Ok(())
 }
 
@@ -45,6 +45,6 @@ fn raw_key(arguments: &Keygen) -> Result<(), CliError> {
     let mut lines = Lines::default();
     lines.add("identity", format!("raw:{}", printable::path(path)));
     print(&lines.text())?;
-    eprintln!("\nKeep a copy of the identity elsewhere: without it, what is encrypted for it cannot be opened.");
+    say!("\nKeep a copy of the identity elsewhere: without it, what is encrypted for it cannot be opened.");
     Ok(())
 }

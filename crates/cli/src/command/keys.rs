@@ -35,7 +35,7 @@ pub fn run(command: &KeysCommand, access: &Access) -> Result<(), CliError> {
             let changed = keys::remove(&Disk, &remove.database, &changing(), &remove.slot, remove.force)?;
             show(&changed)?;
             if changed.revokes_caller {
-                eprintln!("warning: this identity can no longer open the database");
+                say!("warning: this identity can no longer open the database");
             }
             remind();
             Ok(())
@@ -113,7 +113,7 @@ pub fn hexadecimal(bytes: &[u8]) -> String {
 
 /// Warns that the holder of a removed slot may still know the master key.
 fn remind() {
-    eprintln!("\nIts holder may still know the master key: replace it with selenite keys renew.");
+    say!("\nIts holder may still know the master key: replace it with selenite keys renew.");
 }
 
 /// Slots in columns: id, kind, creation time, recipient, label.

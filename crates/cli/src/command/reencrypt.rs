@@ -57,14 +57,14 @@ pub fn run(arguments: &arguments::Reencrypt, access: &Access) -> Result<(), CliE
         ..Reencrypt::default()
     };
     if how.goal == Goal::Off {
-        eprintln!(
+        say!(
             "The file still needs the extension afterwards: selenite decrypt makes a plain SQLite \
                 database.\nApplications need plain=allow in the URI, or SELENITE_PLAIN=allow, when it is \
                 done."
         );
     }
     if reencrypt::is_paused(&Disk, path) {
-        eprintln!(
+        say!(
             "Paused until selenite reencrypt {} --resume.",
             printable::line(&shell_word(path))
         );

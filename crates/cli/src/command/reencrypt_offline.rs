@@ -33,7 +33,7 @@ pub fn run(arguments: &Reencrypt, access: &Access) -> Result<(), CliError> {
     let done = offline(&Disk, &arguments.database, access, &how, &meter.watch());
     meter.finish();
     if matches!(done, Err(EngineError::Interrupted)) {
-        eprintln!("The partial copy is kept: the same command continues from there.");
+        say!("The partial copy is kept: the same command continues from there.");
     }
     let done = done?;
     let mut lines = Lines::default();
@@ -59,7 +59,7 @@ pub fn run(arguments: &Reencrypt, access: &Access) -> Result<(), CliError> {
     lines.add_all("not kept", done.not_kept.clone());
     print(&lines.text())?;
     if done.suite == Suite::None {
-        eprintln!(
+        say!(
             "\nThe file still needs the extension: selenite decrypt makes a plain SQLite database.\n\
              Applications need plain=allow in the URI, or SELENITE_PLAIN=allow, from now on."
         );

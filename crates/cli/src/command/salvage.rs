@@ -33,11 +33,11 @@ pub fn report(salvaged: &Salvaged, is_json: bool) -> Result<(), CliError> {
 /// Reports losses on standard error, one line for each range of pages or rows.
 fn report_losses(salvaged: &Salvaged) -> Result<(), CliError> {
     for pages in page_ranges(&salvaged.bad_pages) {
-        eprintln!("{pages}: not authentic");
+        say!("{pages}: not authentic");
     }
     more(salvaged.bad_count, salvaged.bad_pages.len(), "page");
     for pages in page_ranges(&salvaged.uncertain_pages) {
-        eprintln!("{pages}: may be out of date: the newest version may have been in a damaged part of a log");
+        say!("{pages}: may be out of date: the newest version may have been in a damaged part of a log");
     }
     more(salvaged.uncertain_count, salvaged.uncertain_pages.len(), "page");
     for bad in &salvaged.bad_logs {
@@ -45,8 +45,8 @@ fn report_losses(salvaged: &Salvaged) -> Result<(), CliError> {
     }
     match salvaged.schema {
         SchemaState::Whole => {}
-        SchemaState::Partial => eprintln!("schema: partly unreadable: tables, views or triggers may be missing"),
-        SchemaState::Lost => eprintln!("schema: lost with page 1: the names and columns of all tables are unknown"),
+        SchemaState::Partial => say!("schema: partly unreadable: tables, views or triggers may be missing"),
+        SchemaState::Lost => say!("schema: lost with page 1: the names and columns of all tables are unknown"),
     }
     for table in &salvaged.tables {
         for lost in lost_ranges(&table.lost) {
@@ -141,7 +141,7 @@ fn continues(first: &Lost, second: &Lost) -> bool {
 fn more(all: u64, listed: usize, one: &str) {
     let unlisted = all.saturating_sub(u64::try_from(listed).unwrap_or(u64::MAX));
     if unlisted > 0 {
-        eprintln!("and {} more", counted(unlisted, one));
+        say!("and {} more", counted(unlisted, one));
     }
 }
 

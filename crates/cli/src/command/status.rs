@@ -96,7 +96,7 @@ fn run_listing(arguments: &arguments::Status, access: &Access, path: &Path) -> R
 fn report_unreadable(listing: &Listing) {
     for one in &listing.unreadable {
         let path = printable::path(&one.path);
-        eprintln!("warning: cannot read {path}: {}", printable::line(&one.why));
+        say!("warning: cannot read {path}: {}", printable::line(&one.why));
     }
 }
 
@@ -303,14 +303,14 @@ fn word(is_whole: bool) -> &'static str {
 /// the other one is lost too.
 pub fn warn_of_superblocks(found: Superblocks, path: &Path) {
     if !found.are_whole() {
-        eprintln!(
+        say!(
             "warning: one of the two superblocks is damaged; if the other is damaged, too, the database \
                 cannot be opened\n next: rewrite it: selenite keys repair {}",
             printable::path(path)
         );
     }
     if found.keeps_dropped {
-        eprintln!(
+        say!(
             "warning: one of the two superblocks still lists a dropped key, because a change was \
                 interrupted\n next: rewrite it: selenite keys repair {}",
             printable::path(path)

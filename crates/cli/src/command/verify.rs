@@ -67,7 +67,7 @@ fn answer(path: &Path, access: &Access, how: &Verify<'_>, with_status: bool) -> 
 pub fn remember(keep: impl FnOnce(&VerifyNotes) -> Result<(), EngineError>) {
     if let Err(error) = VerifyNotes::load().and_then(|notes| keep(&notes)) {
         let error = printable::line(&error.to_string());
-        eprintln!(
+        say!(
             "warning: could not record this verification for selenite status: {error}\n next: set SELENITE_STATE to a writable folder"
         );
     }
@@ -120,7 +120,7 @@ fn list(places: &[BadPage], place_count: u64) {
     }
     let unlisted = place_count.saturating_sub(u64::try_from(places.len()).unwrap_or(u64::MAX));
     if unlisted > 0 {
-        eprintln!("and {} more", count(unlisted));
+        say!("and {} more", count(unlisted));
     }
 }
 

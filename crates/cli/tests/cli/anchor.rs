@@ -120,11 +120,25 @@ fn short_anchors_are_objects_of_a_store_and_none_is_overwritten() {
         .variables
         .push(("SELENITE_CONFIG", config.display().to_string()));
     let follow = |place: &str| fixture.run(&["-i", "key.txt", "follow", "app.db", "--anchor-to", place, "--once"]);
-    follow("command:witness").failed(2, "rollback mode");
+    let first = [
+        "-i",
+        "key.txt",
+        "follow",
+        "app.db",
+        "--anchor-to",
+        "command:witness",
+        "--first-anchor",
+        "--once",
+    ];
+    fixture.run(&first).failed(2, "rollback mode");
     let run = |sql: &str| fixture.run(&["-i", "key.txt", "exec", "app.db", sql]).done();
     run("PRAGMA journal_mode = WAL");
-    let written = follow("command:witness").done();
+    follow("command:witness").failed(2, "command:witness has no anchor of this database");
+    let written = fixture.run(&first).done();
     assert_eq!(written.out, "1 anchor written\n");
+    fixture
+        .run(&first)
+        .failed(2, "has an anchor of this database, number 1");
     run("UPDATE note SET text = 'x' WHERE id = 7");
     follow("command:witness").done();
     let id = fixture.run(&["status", "--json", "app.db"]).done().json()["superblock"]["database_id"].clone();
@@ -184,7 +198,7 @@ fn an_earlier_anchor_under_a_later_name_is_no_newer_one() {
     let (fixture, _) = Fixture::encrypted();
     let run = |words: &[&str]| fixture.run(&[&["-i", "key.txt"], words].concat()).done();
     run(&["exec", "app.db", "PRAGMA journal_mode = WAL"]);
-    run(&["follow", "app.db", "--anchor-to", "anchors", "--once"]);
+    run(&["follow", "app.db", "--anchor-to", "anchors", "--first-anchor", "--once"]);
     let text = std::fs::read(fixture.path("anchors")).unwrap();
     let store = fixture.path("store");
     let store = store.to_str().unwrap();
@@ -259,8 +273,50 @@ fn a_place_is_written_by_its_owner_alone_whatever_the_umask() {
     fixture
         .run(&["-i", "key.txt", "exec", "app.db", "PRAGMA journal_mode = WAL"])
         .done();
-    let words = ["-i", "key.txt", "follow", "app.db", "--anchor-to", "anchors", "--once"];
+    let place = ["--anchor-to", "anchors", "--once"];
+    let words = [&["-i", "key.txt", "follow", "app.db"][..], &place, &["--first-anchor"]].concat();
     by_shell(&fixture, "umask 0; exec", &words).done();
     let mode = std::fs::metadata(fixture.path("anchors")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o644, "{mode:o}");
+    // What others can write is no proof against them.
+    let again = || fixture.run(&words[..words.len() - 1]).done().err;
+    assert_eq!(again(), "");
+    std::fs::set_permissions(fixture.path("anchors"), std::fs::Permissions::from_mode(0o666)).unwrap();
+    assert!(again().contains("warning: anchors is not trusted: users other than its owner can write there"));
+}
+
+#[test]
+fn a_command_that_keeps_nothing_is_found_at_once() {
+    let (mut fixture, _) = Fixture::encrypted();
+    let config = fixture.path("config.toml");
+    let command = env!("CARGO_BIN_EXE_selenite");
+    let store = fixture.path("store");
+    // As one whose bucket drops what it is given.
+    let text = format!(
+        "[commands]\nforgets = [\"/bin/sh\", \"-c\", \"cat >/dev/null\", \"sh\"]\n\
+         keeps = [{command:?}, \"anchor-store\", {store:?}]\n"
+    );
+    std::fs::write(&config, text).unwrap();
+    fixture
+        .variables
+        .push(("SELENITE_CONFIG", config.display().to_string()));
+    let run = |words: &[&str]| fixture.run(&[&["-i", "key.txt"], words].concat());
+    run(&["exec", "app.db", "PRAGMA journal_mode = WAL"]).done();
+    let first = |place: &str| run(&["follow", "app.db", "--anchor-to", place, "--first-anchor", "--once"]);
+    first("command:forgets").failed(6, "anchor number 1 was written, and the newest one there is number 0");
+    first("command:keeps").done();
+    // An emptied place is no reason to take what is there now for the newest state.
+    std::fs::remove_dir_all(fixture.path("store")).unwrap();
+    run(&["follow", "app.db", "--anchor-to", "command:keeps", "--once"]).failed(2, "--first-anchor");
+}
+
+#[test]
+fn the_store_says_what_is_wrong_in_one_line() {
+    let (fixture, _) = Fixture::encrypted();
+    let (status, answer, said) = fixture.ask(&["anchor-store", "store", "anchor"], b"");
+    assert!(status == Some(2) && answer.is_empty());
+    assert!(
+        said.starts_with("error: standard input is not") && said.lines().count() == 1,
+        "{said}"
+    );
 }

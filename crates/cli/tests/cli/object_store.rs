@@ -102,10 +102,12 @@ fn short_anchors_are_kept_in_an_object_store() {
         "command:witness",
         "--once",
     ];
+    let first = [&follow[..], &["--first-anchor"]].concat();
     for change in 1..=3 {
         let sql = format!("UPDATE note SET text = 'x' WHERE id = {change}");
         fixture.run(&["-i", "key.txt", "exec", "app.db", &sql]).done();
-        let written = run_with_store(&fixture, &store, &follow).done();
+        let words = if change == 1 { &first } else { &follow[..] };
+        let written = run_with_store(&fixture, &store, words).done();
         assert_eq!(written.out, "1 anchor written\n");
     }
     // With another secret the store refuses, and the secret is not said.

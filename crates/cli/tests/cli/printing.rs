@@ -142,3 +142,19 @@ fn the_path_of_a_database_forges_nothing() {
     check(fixture.run(&["-i", "key.txt", "decrypt", &name])).failed(3, "");
     check(fixture.run(&["keygen", "-o", &format!("{HOSTILE}.txt")])).done();
 }
+
+#[test]
+fn a_reader_that_has_gone_ends_no_command_by_a_panic() {
+    let (fixture, _) = Fixture::encrypted();
+    for words in [
+        &["keygen", "-o", "new.txt"][..],
+        &["-i", "key.txt", "keys", "repair", "app.db"],
+        &["-i", "key.txt", "decrypt", "app.db", "--to", "clear.db"],
+        &["-i", "key.txt", "encrypt", "clear.db"],
+    ] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let status = fixture.command(words).stderr(writer).status().unwrap();
+        assert_eq!(status.code(), Some(0), "{words:?}");
+    }
+}

@@ -335,6 +335,7 @@ fn anchor(database: &DatabaseSpec, suite: Suite) -> Result<String, WorkerError> 
             place: AnchorPlace::File(path),
             every: Duration::ZERO,
             accept_older: false,
+            is_first: true,
         };
         let access = access(database, suite)?;
         write_anchors(

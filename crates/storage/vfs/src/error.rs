@@ -217,7 +217,7 @@ impl fmt::Display for VfsError {
             ),
             Self::NoAnchor(why) => write!(
                 f,
-                "no anchor to compare with: {why}; if the database never had one, selenite follow --anchor-to writes it, \
+                "no anchor to compare with: {why}; if the database never had one, selenite follow --first-anchor writes it, \
                     else find out what became of it (anchor_missing=allow opens without one)"
             ),
             Self::SettingsMismatch(what) => write!(f, "settings mismatch: {what}; nothing was written"),

@@ -186,7 +186,7 @@ pub(crate) fn make_default(api: &Api) -> Result<(), Code> {
 }
 
 const ANCHORED_IS_EMPTY: &str =
-    "with anchor= it has to exist, and to be encrypted; make it without, and run selenite follow --anchor-to first";
+    "with anchor= it has to exist, and to be encrypted; make it without, and run selenite follow --first-anchor";
 
 impl Selenite {
     fn try_open(&self, name: Option<&Name<'_>>, flags: OpenFlags) -> Result<OpenedFile, VfsError> {

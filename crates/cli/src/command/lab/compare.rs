@@ -17,7 +17,7 @@ pub fn run(arguments: &LabCompare) -> Result<(), CliError> {
         return Ok(print(&serde_json::to_string(&comparison).unwrap_or_default())?);
     }
     for warning in &comparison.warnings {
-        eprintln!("warning: {warning}");
+        say!("warning: {warning}");
     }
     let mut lines = Lines::default();
     for change in &comparison.changes {

@@ -84,7 +84,7 @@ impl Observer for PlainLines {
         }
         let line = words(progress);
         if line != self.cell {
-            eprintln!("{line}");
+            say!("{line}");
             self.cell = line;
         }
     }

@@ -9,7 +9,9 @@
 //!   file from before a checkpoint is found beside a log of any size. So the last ones that the log has stay named, too.
 //! - not-laundered: each turn compares first: what was put back meanwhile must not become the newest state. The connection
 //!   only reads, and is the first one: it plays no journal back, and while it is open no other connection can.
-//! - never-back: a place that has an earlier anchor than was written to it gets none.
+//! - never-back: a place that has an earlier anchor than was written to it gets none, and one without an anchor only if
+//!   it is to be the first: who can empty the place must not make an old copy the newest state by it.
+//! - stored-is-read: what was written is read again. A command that keeps nothing says no error.
 //! - on-disk-first: the log is synced before the anchor is written: with `synchronous=NORMAL` a power failure would take
 //!   back what it names.
 //! - only-authentic: a page that does not open ends the turn. Its counter could be any.
@@ -21,8 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use selenite_cipher::{DatabaseId, SessionId};
-use selenite_format::PageSize;
+use selenite_cipher::SessionId;
 use selenite_format::anchor::{NamedPage, ShortAnchor};
 use selenite_format::archive::LogEnd;
 use selenite_keyring::{Config, Unlocked};
@@ -45,6 +46,8 @@ pub struct Anchoring {
     pub every: Duration,
     /// Whether the database may be older than the newest anchor there: it was restored on purpose.
     pub accept_older: bool,
+    /// Whether this begins the anchors of the database: there must be none at the place. Otherwise there must be one.
+    pub is_first: bool,
 }
 
 /// Writes anchors of a database whenever it has changed.
@@ -93,25 +96,6 @@ struct Extent {
     page_count: u32,
     /// Those of the named pages whose newest image is in the log.
     in_log: BTreeSet<u32>,
-}
-
-/// What a turn needs of the database's keys.
-struct Keys {
-    database_id: DatabaseId,
-    generation: u64,
-    page_size: PageSize,
-    key: selenite_cipher::AnchorKey,
-}
-
-impl Keys {
-    fn of(unlocked: &Unlocked) -> Self {
-        Self {
-            database_id: unlocked.superblock.database_id,
-            generation: unlocked.superblock.generation,
-            page_size: unlocked.superblock.page_size,
-            key: unlocked.master.anchor_key(),
-        }
-    }
 }
 
 impl Anchors {
@@ -208,27 +192,42 @@ impl Writer {
         let read = self.database.read(move |snapshot| read_changes(snapshot, known, &path));
         self.database.end_any_read();
         // After an error all is read again.
-        let (mut known, keys) = read?;
-        let state = (keys.generation, keys.key.id());
+        let (mut known, unlocked) = read?;
+        let key = unlocked.master.anchor_key();
+        let state = (unlocked.superblock.generation, key.id());
         if known.last == Some(state) && known.changed_count == 0 {
             self.known = Some(known);
             return Ok(false);
         }
         sync_log(self.database.path())?;
-        let anchor = known.next(&keys);
-        let text = anchor.encode(|maced| keys.key.mac(maced));
+        let anchor = known.next(&unlocked);
+        let text = anchor.encode(|maced| key.mac(maced));
         // After an error it is not known whether it was written: the newest one is read again.
-        let appended = self.how.place.append(&self.config, anchor.number, &text, &keys.key);
-        appended.map_err(|error| refused(error, self.database.path()))?;
+        let appended = self.how.place.append(&self.config, anchor.number, &text, &key);
+        let stored = appended.and_then(|()| self.check_stored(anchor.number, &unlocked));
+        stored.map_err(|error| refused(error, self.database.path()))?;
         self.last = Some(anchor.clone());
-        // Once: what is put back later was not meant.
+        // Once: what is put back, or removed, later was not meant.
         self.how.accept_older = false;
+        self.how.is_first = false;
         known.last = Some(state);
         known.number = anchor.number;
         known.changed_count = 0;
         known.anchor = Some(anchor);
         self.known = Some(known);
         Ok(true)
+    }
+
+    /// `stored-is-read`.
+    fn check_stored(&self, number: u64, unlocked: &Unlocked) -> Result<(), VfsError> {
+        match self.how.place.newest(&self.config, unlocked)? {
+            Newest::Anchor(newest) if newest.number == number => Ok(()),
+            newest => Err(VfsError::NoAnchor(format!(
+                "{}: anchor number {number} was written, and the newest one there is number {}",
+                self.how.place,
+                newest.number()
+            ))),
+        }
     }
 
     /// Begins with the newest anchor that is there, which the database must not be older than.
@@ -253,6 +252,7 @@ impl Writer {
             let what = format!("{}: its newest anchor was number {}", self.how.place, last.number);
             return Err(refused(VfsError::NoAnchor(what), &path));
         }
+        self.check_first(&newest)?;
         let accept_older = self.how.accept_older;
         let place = self.how.place.clone();
         let known = self.database.read(move |snapshot| {
@@ -303,6 +303,26 @@ impl Writer {
         let (known, anchor) = known?;
         self.last = anchor;
         Ok(known)
+    }
+
+    /// Compares what is at the place with what the caller knows of it (`never-back`).
+    fn check_first(&self, newest: &Newest) -> Result<(), EngineError> {
+        let place = &self.how.place;
+        match newest {
+            Newest::None if !self.how.is_first && self.last.is_none() => Err(EngineError::usage(
+                format!("{place} has no anchor of this database"),
+                "if none was ever written there, write the first one: --first-anchor --once; if one was, find out who \
+                 removed it, and compare the database with a backup",
+            )),
+            // What was written in an earlier turn may be there.
+            Newest::Anchor(_) | Newest::OtherMaster { .. } if self.how.is_first && self.tried.is_none() => {
+                Err(EngineError::usage(
+                    format!("{place} has an anchor of this database, number {}", newest.number()),
+                    "leave --first-anchor out",
+                ))
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -386,17 +406,17 @@ impl Known {
     }
 
     /// The next anchor.
-    fn next(&self, keys: &Keys) -> ShortAnchor {
+    fn next(&self, unlocked: &Unlocked) -> ShortAnchor {
         let mut sessions: Vec<_> = self.sessions.iter().collect();
         sessions.sort_by_key(|(_, (_, met))| Reverse(*met));
         let sessions = sessions.into_iter().take(ShortAnchor::SESSIONS_MAX);
         ShortAnchor {
             log: self.end.filter(|end| end.position.frames > 0),
-            database_id: keys.database_id,
-            key_id: keys.key.id(),
+            database_id: unlocked.superblock.database_id,
+            key_id: unlocked.master.anchor_key().id(),
             made: now(),
-            generation: keys.generation,
-            page_size: keys.page_size,
+            generation: unlocked.superblock.generation,
+            page_size: unlocked.superblock.page_size,
             // That of another key can't be trusted.
             number: self.number.saturating_add(1),
             sessions: sessions.map(|(&session, &(counter, _))| (session, counter)).collect(),
@@ -460,9 +480,10 @@ fn refused(error: VfsError, path: &Path) -> EngineError {
 }
 
 /// Reads the pages that were written since the last turn.
-fn read_changes(snapshot: &mut Snapshot<'_>, mut known: Known, path: &Path) -> Result<(Known, Keys), EngineError> {
+fn read_changes(snapshot: &mut Snapshot<'_>, mut known: Known, path: &Path) -> Result<(Known, Unlocked), EngineError> {
     let refused = |error: VfsError| refused(error, path);
-    let keys = Keys::of(&snapshot.unlocked().map_err(refused)?);
+    let unlocked = snapshot.unlocked().map_err(refused)?;
+    let key_id = unlocked.master.anchor_key().id();
     let end = snapshot.end().ok_or_else(|| {
         EngineError::usage(
             "a database in rollback mode has no log to follow",
@@ -474,11 +495,11 @@ fn read_changes(snapshot: &mut Snapshot<'_>, mut known: Known, path: &Path) -> R
         page_count: snapshot.page_count(),
         in_log: named.filter(|&page_no| snapshot.is_in_log(page_no)).collect(),
     };
-    if let Some(anchor) = known.anchor.as_ref().filter(|anchor| anchor.key_id == keys.key.id()) {
+    if let Some(anchor) = known.anchor.as_ref().filter(|anchor| anchor.key_id == key_id) {
         check_not_older(snapshot, anchor).map_err(refused)?;
     }
     let since = match known.end {
-        Some(from) if from == end => return Ok((known, keys)),
+        Some(from) if from == end => return Ok((known, unlocked)),
         Some(from) => snapshot.pages_since(from).map_err(refused)?,
         None => None,
     };
@@ -503,7 +524,7 @@ fn read_changes(snapshot: &mut Snapshot<'_>, mut known: Known, path: &Path) -> R
     }
     known.changed_count += read.count;
     known.end = Some(end);
-    Ok((known, keys))
+    Ok((known, unlocked))
 }
 
 fn read_all(snapshot: &mut Snapshot<'_>, page_count: u32, read: &mut Read) -> Result<(), VfsError> {

@@ -58,6 +58,7 @@ impl Anchored {
             place: AnchorPlace::File(self.place.clone()),
             every: Duration::ZERO,
             accept_older: false,
+            is_first: !self.place.exists(),
         };
         write_anchors(
             &Disk,
@@ -77,6 +78,7 @@ impl Anchored {
             place: AnchorPlace::File(self.place.clone()),
             every: Duration::ZERO,
             accept_older,
+            is_first: !self.place.exists(),
         };
         write_anchors(
             &Disk,
@@ -447,6 +449,7 @@ fn what_was_put_back_while_it_is_followed_does_not_become_the_newest_state() {
         place: AnchorPlace::File(anchored.place.clone()),
         every: Duration::ZERO,
         accept_older: false,
+        is_first: true,
     };
     let mut is_put_back = false;
     let followed = write_anchors(
@@ -477,6 +480,7 @@ fn a_file_that_takes_the_name_meanwhile_ends_it() {
         place: AnchorPlace::File(anchored.place.clone()),
         every: Duration::ZERO,
         accept_older: false,
+        is_first: true,
     };
     let followed = write_anchors(
         &Disk,

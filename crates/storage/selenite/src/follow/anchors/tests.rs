@@ -31,8 +31,8 @@ fn a_page_that_fills_a_gap_says_nothing_of_what_was_committed() {
         // After the snapshot was taken.
         writer.batch("UPDATE t SET a = randomblob(3000) WHERE id = 5")?;
         writer.text("PRAGMA wal_checkpoint(PASSIVE)")?;
-        let (known, keys) = read_changes(snapshot, Known::default(), &place)?;
-        Ok((known.next(&keys), writer))
+        let (known, unlocked) = read_changes(snapshot, Known::default(), &place)?;
+        Ok((known.next(&unlocked), writer))
     });
     reader.end_any_read();
     let (anchor, _writer) = anchor.unwrap();
