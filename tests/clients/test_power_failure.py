@@ -1,4 +1,5 @@
-"""What a power failure leaves of a database whose files are exchanged while a program writes: strace(1) lists what both do.
+"""What a power failure leaves of a database whose files are exchanged while a program writes, and of one that is made from
+another product's or for it: strace(1) lists what is done.
 
 - synced-is-there: what was written to a file before its fsync is on the disk; of later writes any may be, the last one in
   part.
@@ -20,6 +21,7 @@ from pathlib import Path
 import pytest
 from host import EXTENSION, uri
 from test_command import COMMAND, selenite
+from test_import import PASSPHRASE, Oracle
 
 SEED = int(os.environ.get("SELENITE_SEED", random.randrange(1 << 32)))
 CALLS = (
@@ -237,19 +239,27 @@ def rows(path: Path, key: Path) -> list[int]:
         return [number for (number,) in db.execute("SELECT id FROM t ORDER BY id")]
 
 
-def moments(calls: list[str], chance: random.Random) -> set[int]:
+def moments(calls: list[str], chance: random.Random, count: int = 80) -> set[int]:
     """Those around a change of a file's name, and others by chance."""
     renames = [number for number, call in enumerate(calls) if call.startswith("rename")]
     near = {moment for number in renames for moment in range(number - 20, number + 40)}
-    return near | set(chance.sample(range(len(calls)), min(len(calls), 80)))
+    return near | set(chance.sample(range(len(calls)), min(len(calls), count)))
+
+
+def run_traced(trace: Path, *command: str) -> None:
+    """Skips the test where processes can't be traced."""
+    if shutil.which("strace") is None or subprocess.run(["strace", "-o", os.devnull, "true"]).returncode:
+        pytest.skip("strace is not there, or is not allowed")
+    print("seed", SEED)
+    traced = ["strace", "-f", "-y", "-xx", "-s", "1000000", "-e", f"trace={CALLS}", "-o", str(trace)]
+    # Without the library that makes tests wait for no disk: it takes the calls that count here.
+    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    subprocess.run([*traced, *command], check=True, env=environment)
 
 
 @pytest.mark.parametrize("mode", ["wal", "delete"])
 @pytest.mark.parametrize("goal", ["encrypt", "decrypt"])
 def test_each_commit_is_there_after_a_power_failure(goal: str, mode: str, folder: Path, loaded: None) -> None:
-    if shutil.which("strace") is None or subprocess.run(["strace", "-o", os.devnull, "true"]).returncode:
-        pytest.skip("strace is not there, or is not allowed")
-    print("seed", SEED)
     chance = random.Random(SEED)
     selenite(folder, "keygen", "-o", "key.txt")
     key, place, notes, trace = folder / "key.txt", folder / "place", folder / "notes", folder / "trace"
@@ -265,12 +275,9 @@ def test_each_commit_is_there_after_a_power_failure(goal: str, mode: str, folder
     online = ["--online", "--ignore-unseen"]
     more = {"encrypt": online, "decrypt": [*online, "--confirm", "app.db"]}[goal]
     before = {path.name: path.read_bytes() for path in place.iterdir()}
-    traced = ["strace", "-f", "-y", "-xx", "-s", "1000000", "-e", f"trace={CALLS}", "-o", str(trace)]
     program = [sys.executable, "-c", PROGRAM, EXTENSION, name(database, key), str(notes)]
-    # Without the library that makes tests wait for no disk: it takes the calls that count here.
-    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
     command = [COMMAND, "-i", str(key), goal, str(database), *more]
-    subprocess.run([*traced, *program, *command], check=True, env=environment)
+    run_traced(trace, *program, *command)
     chosen = moments(list(Replay(Disk(place, before), notes).steps(trace)), chance)
     disk = Disk(place, before)
     replay = Replay(disk, notes)
@@ -287,3 +294,57 @@ def test_each_commit_is_there_after_a_power_failure(goal: str, mode: str, folder
         shutil.rmtree(image)
     assert replay.committed == replay.begun == len(rows(database, key))
     assert len(found) > 50
+
+
+MARKER = "a row that is in no file"
+QUERY = "SELECT count(*), sum(t LIKE '%" + MARKER + "%') FROM t"
+MADE = [
+    "CREATE TABLE t(id INTEGER PRIMARY KEY, t)",
+    "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 2000)"
+    f" INSERT INTO t SELECT i, i || ' {MARKER} ' || hex(randomblob(500)) FROM c",
+]
+
+
+@pytest.mark.parametrize("goal", ["import", "export"])
+def test_a_new_database_is_whole_or_absent_after_a_power_failure(goal: str, folder: Path, loaded: None) -> None:
+    chance = random.Random(SEED)
+    selenite(folder, "keygen", "-o", "key.txt")
+    (folder / "passphrase").write_text(PASSPHRASE + "\n")
+    (folder / "passphrase").chmod(0o600)
+    key, place, trace = folder / "key.txt", folder / "place", folder / "trace"
+    place.mkdir()
+    if goal == "import":
+        Oracle("sqlcipher", place / "old.db", MADE)
+        more: list[str] = []
+    else:
+        selenite(folder, "-i", "key.txt", "exec", "--create", "place/old.db", ";".join(MADE))
+        more = ["--format", "sqlcipher4"]
+    before = {path.name: path.read_bytes() for path in place.iterdir()}
+    command = [COMMAND, "-i", str(key), goal, str(place / "old.db"), "--to", str(place / "new.db"), *more]
+    run_traced(trace, *command, "--passphrase-file", str(folder / "passphrase"))
+
+    def count(database: Path) -> list:
+        if goal == "export":
+            return Oracle("sqlcipher", database, [QUERY, "PRAGMA integrity_check"]).rows
+        with closing(sqlite3.connect(name(database, key), uri=True)) as db:
+            return [[list(row) for row in db.execute(query)] for query in (QUERY, "PRAGMA integrity_check")]
+
+    whole = [[[2000, 2000]], [["ok"]]]
+    chosen = moments(list(Replay(Disk(place, before), folder / "notes").steps(trace)), chance, 30)
+    disk = Disk(place, before)
+    is_there = []
+    for number, call in enumerate(Replay(disk, folder / "notes").steps(trace)):
+        if number not in chosen:
+            continue
+        image = folder / f"image-{number}"
+        how = f"after call {number} ({call}): {disk.image(image, chance)}"
+        for path in image.iterdir():
+            assert MARKER.encode() not in path.read_bytes(), f"{path.name} {how}"
+        assert (image / "old.db").read_bytes() == before["old.db"], how
+        is_there.append((image / "new.db").exists())
+        assert not is_there[-1] or count(image / "new.db") == whole, how
+        shutil.rmtree(image)
+    # What the command has said to be done stays.
+    disk.image(folder / "last", chance)
+    assert count(folder / "last" / "new.db") == whole
+    assert any(is_there) and not all(is_there) and len(is_there) > 15
