@@ -28,7 +28,7 @@ pub fn run(arguments: &arguments::follow::Follow, access: &Access) -> Result<(),
         && let Err(error @ KeyError::Untrusted { .. }) = read_trusted(file, 0)
     {
         note(&format!(
-            "warning: {error}; whoever can write there can put back an old anchor with an old database"
+            "warning: {error}; one who can write there can put back an old anchor with an old database"
         ));
     }
     match (&arguments.destination, anchoring) {

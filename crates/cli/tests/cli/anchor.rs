@@ -105,45 +105,45 @@ fn a_bad_page_is_said_to_be_of_its_table_and_no_anchor_is_written() {
     );
 }
 
-#[test]
-fn short_anchors_are_objects_of_a_store_and_none_is_overwritten() {
+/// A database in WAL mode, commands of the configuration for its anchors, and the folder of the one that keeps them.
+fn with_commands() -> (Fixture, std::path::PathBuf, String) {
     let (mut fixture, path) = Fixture::encrypted();
     let config = fixture.path("config.toml");
     let command = env!("CARGO_BIN_EXE_selenite");
-    let store = fixture.path("store");
+    let store = fixture.path("store").to_str().unwrap().to_owned();
     let text = format!(
         "[commands]\nwitness = [{command:?}, \"anchor-store\", {store:?}]\nbroken = [\"/bin/false\"]\n\
-         talks = [\"/bin/sh\", \"-c\", \"echo detail >&2; echo the bucket is gone >&2; exit 4\"]\n"
+         talks = [\"/bin/sh\", \"-c\", \"echo detail >&2; echo the bucket is gone >&2; exit 4\"]\n\
+         forgets = [\"/bin/sh\", \"-c\", \"cat >/dev/null\", \"sh\"]\n"
     );
     std::fs::write(&config, text).unwrap();
     fixture
         .variables
         .push(("SELENITE_CONFIG", config.display().to_string()));
-    let follow = |place: &str| fixture.run(&["-i", "key.txt", "follow", "app.db", "--anchor-to", place, "--once"]);
-    let first = [
-        "-i",
-        "key.txt",
-        "follow",
-        "app.db",
-        "--anchor-to",
-        "command:witness",
-        "--first-anchor",
-        "--once",
-    ];
-    fixture.run(&first).failed(2, "rollback mode");
-    let run = |sql: &str| fixture.run(&["-i", "key.txt", "exec", "app.db", sql]).done();
-    run("PRAGMA journal_mode = WAL");
-    follow("command:witness").failed(2, "command:witness has no anchor of this database");
-    let written = fixture.run(&first).done();
-    assert_eq!(written.out, "1 anchor written\n");
+    follow(&fixture, "command:witness", &["--first-anchor"]).failed(2, "rollback mode");
     fixture
-        .run(&first)
-        .failed(2, "has an anchor of this database, number 1");
+        .run(&["-i", "key.txt", "exec", "app.db", "PRAGMA journal_mode = WAL"])
+        .done();
+    (fixture, path, store)
+}
+
+fn follow(fixture: &Fixture, place: &str, more: &[&str]) -> crate::fixture::Ran {
+    let words = ["-i", "key.txt", "follow", "app.db", "--anchor-to", place, "--once"];
+    fixture.run(&[&words, more].concat())
+}
+
+#[test]
+fn short_anchors_are_objects_of_a_store_and_none_is_overwritten() {
+    let (fixture, path, store) = with_commands();
+    let follow = || follow(&fixture, "command:witness", &[]);
+    let run = |sql: &str| fixture.run(&["-i", "key.txt", "exec", "app.db", sql]).done();
+    let written = self::follow(&fixture, "command:witness", &["--first-anchor"]).done();
+    assert_eq!(written.out, "1 anchor written\n");
     run("UPDATE note SET text = 'x' WHERE id = 7");
-    follow("command:witness").done();
+    follow().done();
     let id = fixture.run(&["status", "--json", "app.db"]).done().json()["superblock"]["database_id"].clone();
     let id = id.as_str().unwrap().to_owned();
-    let folder = store.join("anchors").join(&id);
+    let folder = std::path::Path::new(&store).join("anchors").join(&id);
     let names = || {
         let mut names: Vec<String> = std::fs::read_dir(&folder)
             .unwrap()
@@ -154,43 +154,56 @@ fn short_anchors_are_objects_of_a_store_and_none_is_overwritten() {
     };
     assert_eq!(names(), ["00000000000000000001", "00000000000000000002"]);
     let (first, last) = (folder.join(&names()[0]), folder.join(&names()[1]));
-    let store = store.to_str().unwrap();
     let line = format!("database {id}\n");
-    let (status, answer, _) = fixture.ask(&["anchor-store", store, "anchor"], line.as_bytes());
+    let (status, answer, _) = fixture.ask(&["anchor-store", &store, "anchor"], line.as_bytes());
     assert_eq!((status, answer), (Some(0), std::fs::read(&last).unwrap()));
     let (status, answer, _) = fixture.ask(
-        &["anchor-store", store, "anchor"],
+        &["anchor-store", &store, "anchor"],
         format!("database {:032}", 1).as_bytes(),
     );
     assert_eq!((status, answer.as_slice()), (Some(0), &b""[..]));
     // What is there already is not overwritten, whatever is said to be next.
     let before = std::fs::read(&first).unwrap();
     let (status, _, said) = fixture.ask(
-        &["anchor-store", store, "append-anchor"],
+        &["anchor-store", &store, "append-anchor"],
         &std::fs::read(&last).unwrap(),
     );
     assert!(status != Some(0) && said.contains("and the last one 2"), "{said}");
     for input in [&b""[..], b"database zz\n", &before[..before.len() - 1], &[0xff; 70_000]] {
         for task in ["append-anchor", "anchor"] {
-            let (status, answer, said) = fixture.ask(&["anchor-store", store, task], input);
+            let (status, answer, said) = fixture.ask(&["anchor-store", &store, task], input);
             assert!(status != Some(0) && answer.is_empty(), "{task}: {said}");
         }
     }
     assert_eq!((names().len(), std::fs::read(&first).unwrap()), (2, before));
-    follow("command:broken").failed(6, "command:broken: exit status: 1");
-    let ran = follow("command:talks").failed(6, "command:talks: exit status: 4: the bucket is gone");
-    assert!(!ran.err.contains("detail"), "{ran:?}");
-    follow("command:none").failed(2, "no command \"none\"");
-    assert_eq!(fixture.run(&["follow", "app.db"]).status, 2);
     // Removed at the place: the next one has the same number again, and an older database is refused.
     let copy = std::fs::read(&path).unwrap();
     run("UPDATE note SET text = 'y' WHERE id = 9");
     run("PRAGMA wal_checkpoint(TRUNCATE)");
-    follow("command:witness").done();
+    follow().done();
     std::fs::write(&path, copy).unwrap();
     let _ = std::fs::remove_file(path.with_file_name("app.db-wal"));
     let _ = std::fs::remove_file(path.with_file_name("app.db-shm"));
-    follow("command:witness").failed(5, "older than its anchor");
+    follow().failed(5, "older than its anchor");
+}
+
+#[test]
+fn a_place_that_fails_or_keeps_nothing_is_found_at_once() {
+    let (fixture, _, store) = with_commands();
+    let follow = |place: &str, more: &[&str]| follow(&fixture, place, more);
+    follow("command:broken", &[]).failed(6, "command:broken: exit status: 1");
+    let ran = follow("command:talks", &[]).failed(6, "command:talks: exit status: 4: the bucket is gone");
+    assert!(!ran.err.contains("detail"), "{ran:?}");
+    follow("command:none", &[]).failed(2, "no command \"none\"");
+    assert_eq!(fixture.run(&["follow", "app.db"]).status, 2);
+    follow("command:forgets", &["--first-anchor"])
+        .failed(6, "anchor number 1 was written, and the newest one there is number 0");
+    follow("command:witness", &[]).failed(2, "command:witness has no anchor of this database");
+    follow("command:witness", &["--first-anchor"]).done();
+    follow("command:witness", &["--first-anchor"]).failed(2, "has an anchor of this database, number 1");
+    // An emptied place is no reason to take what is there now for the newest state.
+    std::fs::remove_dir_all(store).unwrap();
+    follow("command:witness", &[]).failed(2, "--first-anchor");
 }
 
 #[test]
@@ -283,31 +296,6 @@ fn a_place_is_written_by_its_owner_alone_whatever_the_umask() {
     assert_eq!(again(), "");
     std::fs::set_permissions(fixture.path("anchors"), std::fs::Permissions::from_mode(0o666)).unwrap();
     assert!(again().contains("warning: anchors is not trusted: users other than its owner can write there"));
-}
-
-#[test]
-fn a_command_that_keeps_nothing_is_found_at_once() {
-    let (mut fixture, _) = Fixture::encrypted();
-    let config = fixture.path("config.toml");
-    let command = env!("CARGO_BIN_EXE_selenite");
-    let store = fixture.path("store");
-    // As one whose bucket drops what it is given.
-    let text = format!(
-        "[commands]\nforgets = [\"/bin/sh\", \"-c\", \"cat >/dev/null\", \"sh\"]\n\
-         keeps = [{command:?}, \"anchor-store\", {store:?}]\n"
-    );
-    std::fs::write(&config, text).unwrap();
-    fixture
-        .variables
-        .push(("SELENITE_CONFIG", config.display().to_string()));
-    let run = |words: &[&str]| fixture.run(&[&["-i", "key.txt"], words].concat());
-    run(&["exec", "app.db", "PRAGMA journal_mode = WAL"]).done();
-    let first = |place: &str| run(&["follow", "app.db", "--anchor-to", place, "--first-anchor", "--once"]);
-    first("command:forgets").failed(6, "anchor number 1 was written, and the newest one there is number 0");
-    first("command:keeps").done();
-    // An emptied place is no reason to take what is there now for the newest state.
-    std::fs::remove_dir_all(fixture.path("store")).unwrap();
-    run(&["follow", "app.db", "--anchor-to", "command:keeps", "--once"]).failed(2, "--first-anchor");
 }
 
 #[test]
