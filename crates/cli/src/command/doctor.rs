@@ -87,9 +87,9 @@ fn identity(spec: Option<&Spec>, config: &Config) -> Check {
         return Check::advice(name, "none configured", advice);
     };
     // A key service wraps and unwraps a random key.
-    let works = selenite_keyring::load(spec, config).and_then(|_| match spec {
-        Spec::Command(command) => CommandIdentity::new(command, config.command(command)?).check(),
-        _ => Ok(()),
+    let works = selenite_keyring::load(spec, config).and_then(|_| {
+        let Spec::Command(command) = spec else { return Ok(()) };
+        CommandIdentity::new(command, config.command(command)?).check()
     });
     if let Err(error) = works {
         return refused(name, &error);

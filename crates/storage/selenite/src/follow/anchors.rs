@@ -220,14 +220,15 @@ impl Writer {
 
     /// `stored-is-read`.
     fn check_stored(&self, number: u64, unlocked: &Unlocked) -> Result<(), VfsError> {
-        match self.how.place.newest(&self.config, unlocked)? {
-            Newest::Anchor(newest) if newest.number == number => Ok(()),
-            newest => Err(VfsError::NoAnchor(format!(
-                "{}: anchor number {number} was written, and the newest one there is number {}",
-                self.how.place,
-                newest.number()
-            ))),
+        let newest = self.how.place.newest(&self.config, unlocked)?;
+        if matches!(newest, Newest::Anchor(_)) && newest.number() == number {
+            return Ok(());
         }
+        Err(VfsError::NoAnchor(format!(
+            "{}: anchor number {number} was written, and the newest one there is number {}",
+            self.how.place,
+            newest.number()
+        )))
     }
 
     /// Begins with the newest anchor that is there, which the database must not be older than.
@@ -307,22 +308,22 @@ impl Writer {
 
     /// Compares what is at the place with what the caller knows of it (`never-back`).
     fn check_first(&self, newest: &Newest) -> Result<(), EngineError> {
-        let place = &self.how.place;
-        match newest {
-            Newest::None if !self.how.is_first && self.last.is_none() => Err(EngineError::usage(
+        let (place, is_none) = (&self.how.place, matches!(newest, Newest::None));
+        if is_none && !self.how.is_first && self.last.is_none() {
+            return Err(EngineError::usage(
                 format!("{place} has no anchor of this database"),
                 "if none was ever written there, write the first one: --first-anchor --once; if one was, find out who \
                  removed it, and compare the database with a backup",
-            )),
-            // What was written in an earlier turn may be there.
-            Newest::Anchor(_) | Newest::OtherMaster { .. } if self.how.is_first && self.tried.is_none() => {
-                Err(EngineError::usage(
-                    format!("{place} has an anchor of this database, number {}", newest.number()),
-                    "leave --first-anchor out",
-                ))
-            }
-            _ => Ok(()),
+            ));
         }
+        // What was written in an earlier turn may be there.
+        if !is_none && self.how.is_first && self.tried.is_none() {
+            return Err(EngineError::usage(
+                format!("{place} has an anchor of this database, number {}", newest.number()),
+                "leave --first-anchor out",
+            ));
+        }
+        Ok(())
     }
 }
 
