@@ -22,7 +22,7 @@ pub use facts::{
     ObjectKind, PrincipalFacts, SchemaFacts, Server, TableOption, UserTypeFacts,
 };
 pub use random::RandomState;
-pub use session::{CursorFacts, CursorScope, Session, TriggerFacts};
+pub use session::{CursorActivity, CursorDetails, CursorFacts, CursorScope, Session, TriggerFacts};
 
 /// The environment of an expression, one method for each group of functions. Default methods return no names.
 pub trait Environment {

@@ -40,9 +40,9 @@ pub use aggregate::{Accumulator, Aggregate, AggregateKind};
 pub use bind::{Binder, NoQuery, QueryHook, common_type, declared_type};
 pub use collation::{Collation, CollationLabel, DEFAULT_NAME as DEFAULT_COLLATION};
 pub use environment::{
-    CaughtError, ColumnFacts, ColumnKey, Connection, CursorFacts, CursorScope, DatabaseFacts, Environment,
-    IdentityFacts, Key, ObjectFacts, ObjectKey, ObjectKind, PrincipalFacts, RandomState, SchemaFacts, Server, Session,
-    TableOption, TriggerFacts, UserTypeFacts,
+    CaughtError, ColumnFacts, ColumnKey, Connection, CursorActivity, CursorDetails, CursorFacts, CursorScope,
+    DatabaseFacts, Environment, IdentityFacts, Key, ObjectFacts, ObjectKey, ObjectKind, PrincipalFacts, RandomState,
+    SchemaFacts, Server, Session, TableOption, TriggerFacts, UserTypeFacts,
 };
 pub use error::{Ends, SqlError};
 pub use evaluate::{Frame, size_of};

@@ -76,6 +76,8 @@ pub struct Parameter {
     pub is_output: bool,
     /// The table type of a table-valued parameter: its slot has no value, and its type says nothing.
     pub table: Option<Arc<ast::TableType>>,
+    /// Whether it is a cursor: its slot has no value, and its type says nothing.
+    pub is_cursor: bool,
 }
 
 /// A statement's number in its program, the key of the host's bound statements.

@@ -41,7 +41,7 @@ mod substitution;
 mod transaction;
 mod wait_text;
 
-pub use call::{Call, CallArgument, Callee, PassedTable, TableArgument, TextCall};
+pub use call::{Call, CallArgument, Callee, PassedCursor, PassedTable, TableArgument, TextCall};
 use capture::Capture;
 use done_sender::{DoneReport, DoneSender, Manner};
 use firing::Firing;
@@ -240,6 +240,7 @@ impl Machine {
             slots: bound.slots,
             tables: bound.tables,
             returns,
+            ..Passed::default()
         };
         self.begin_frame(program, kind, passed, host)?;
         if self.frames.is_empty() {

@@ -9,13 +9,13 @@
 
 use std::sync::Arc;
 
-use selenite_compiler::SqlError;
 use selenite_compiler::catalog::Table;
 use selenite_compiler::program::{CursorRule, CursorSensitivity, Program, StatementId};
 use selenite_compiler::statement::{CursorRead, NoTable};
+use selenite_compiler::{CursorActivity, CursorDetails, SqlError};
 use selenite_tds::Column;
 use selenite_tsql::ast::{CursorName, StatementKind};
-use selenite_types::Value;
+use selenite_types::{Moment, Value};
 
 mod cursor_names;
 mod cursor_rows;
@@ -50,6 +50,8 @@ pub(crate) struct Cursor {
     pub open: Option<OpenCursor>,
     /// Whether it is closed when its last row has been fetched.
     pub auto_closes: bool,
+    /// What it has done.
+    pub activity: CursorActivity,
     /// How many names and variables are its.
     holder_count: usize,
 }
@@ -126,7 +128,7 @@ impl Cursor {
         (rule, kind, origins): (CursorRule, CursorKind, Vec<Option<usize>>),
         (program, query): (&Arc<Program>, StatementId),
         slots: &[Value],
-        database_id: i32,
+        (database_id, declared): (i32, Moment),
     ) -> Self {
         Self {
             name: name.to_owned(),
@@ -139,6 +141,12 @@ impl Cursor {
             database_id,
             open: None,
             auto_closes: false,
+            activity: CursorActivity {
+                declared,
+                fetch_status: NEVER_FETCHED,
+                row_count: 0,
+                last_operation: 0,
+            },
             holder_count: 0,
         }
     }
@@ -162,6 +170,36 @@ impl Cursor {
             CursorKind::Static(_) | CursorKind::Keyset(_) | CursorKind::Dynamic(..) => {
                 Err(SqlError::cursor_read_only())
             }
+        }
+    }
+
+    /// It has done something with so many rows.
+    pub fn note(&mut self, operation: CursorOperation, row_count: usize) {
+        self.activity.last_operation = operation.number();
+        self.activity.row_count = i64::try_from(row_count).unwrap_or(i64::MAX);
+    }
+
+    /// As sp_describe_cursor shows it.
+    fn details(&self, id: CursorId, (is_global, is_of_client): (bool, bool)) -> CursorDetails {
+        let count = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);
+        let open = self.open.as_ref();
+        CursorDetails {
+            id: i32::try_from(id.0).unwrap_or_default(),
+            name: self.name.clone(),
+            is_global,
+            is_of_client,
+            model: match self.kind.sensitivity() {
+                CursorSensitivity::Static => 1,
+                CursorSensitivity::Keyset => 2,
+                CursorSensitivity::Dynamic => 3,
+            },
+            is_read_only: self.rule.is_read_only || self.kind.table().is_none(),
+            scrolls: self.rule.scrolls,
+            is_open: open.is_some(),
+            row_count: open.map_or(0, OpenCursor::row_count),
+            column_count: open.map_or(0, |open| i16::try_from(open.columns.len()).unwrap_or(i16::MAX)),
+            buffer_size: open.map_or(0, |open| count(open.buffer.len())),
+            activity: self.activity,
         }
     }
 
@@ -224,6 +262,32 @@ pub(crate) fn current_of(kind: &StatementKind) -> Option<&CursorName> {
 pub(crate) fn not_changeable() -> SqlError {
     SqlError::unsupported("A change through a cursor over anything but one table")
 }
+
+/// What was done with a cursor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum CursorOperation {
+    Open,
+    Fetch,
+    Update,
+    Delete,
+    Close,
+}
+
+impl CursorOperation {
+    /// SQL Server's number.
+    fn number(self) -> i16 {
+        match self {
+            Self::Open => 1,
+            Self::Fetch => 2,
+            Self::Update => 4,
+            Self::Delete => 5,
+            Self::Close => 6,
+        }
+    }
+}
+
+/// The fetch status of a cursor before its first fetch.
+const NEVER_FETCHED: i16 = -9;
 
 /// `@@CURSOR_ROWS` of a dynamic cursor.
 const UNKNOWN_COUNT: i32 = -1;

@@ -12,6 +12,7 @@ mod collations;
 mod columns;
 mod compatible;
 mod constraints;
+mod cursors;
 mod databases;
 mod describe;
 mod encryption;
@@ -243,6 +244,7 @@ const FUNCTIONS: &[&[FunctionSpec]] = &[
     split::FUNCTIONS,
     file_stats::FUNCTIONS,
     space::FUNCTIONS,
+    cursors::FUNCTIONS,
 ];
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selenite_types::{DateFirst, DateFormat, Decimal};
+use selenite_types::{DateFirst, DateFormat, Decimal, Moment};
 
 /// A session's options and counters at the beginning of the current statement.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub struct Session {
     pub fetch_status: i32,
     /// `@@CURSOR_ROWS`.
     pub cursor_rows: i32,
-    /// The cursors that can be named now: CURSOR_STATUS.
+    /// The names of cursors, and the cursors that have none now: CURSOR_STATUS.
     pub cursors: Arc<Vec<CursorFacts>>,
     /// `@@NESTLEVEL`: the number of running procedures.
     pub nest_level: i32,
@@ -64,6 +64,50 @@ pub struct CursorFacts {
     pub name: String,
     /// 1 if it is open, 0 if it is open and has no row, -1 if it is closed, -2 if the variable has none.
     pub status: i16,
+    /// The cursor, if there is one.
+    pub cursor: Option<CursorDetails>,
+}
+
+/// A cursor, as sp_describe_cursor shows it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CursorDetails {
+    /// Its number in its session.
+    pub id: i32,
+    /// The name that it was declared with; empty for that of a variable.
+    pub name: String,
+    /// Whether a name of the session is its.
+    pub is_global: bool,
+    /// Whether a client has opened it by a procedure.
+    pub is_of_client: bool,
+    /// 1 static, 2 keyset, 3 dynamic.
+    pub model: i16,
+    /// Whether no row may be changed through it.
+    pub is_read_only: bool,
+    /// Whether it fetches in all directions.
+    pub scrolls: bool,
+    /// Whether it is open.
+    pub is_open: bool,
+    /// `@@CURSOR_ROWS` of it.
+    pub row_count: i32,
+    /// How many columns it has; 0 if it is not open.
+    pub column_count: i16,
+    /// The rows of its last fetch.
+    pub buffer_size: i32,
+    /// What it has done.
+    pub activity: CursorActivity,
+}
+
+/// What a cursor has done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CursorActivity {
+    /// When it was declared.
+    pub declared: Moment,
+    /// `@@FETCH_STATUS` of its last fetch; -9 before the first.
+    pub fetch_status: i16,
+    /// The number of rows of its last operation.
+    pub row_count: i64,
+    /// 0 none, 1 OPEN, 2 FETCH, 3 INSERT, 4 UPDATE, 5 DELETE, 6 CLOSE.
+    pub last_operation: i16,
 }
 
 /// What names a cursor.
@@ -75,6 +119,12 @@ pub enum CursorScope {
     Global,
     /// A variable.
     Variable,
+    /// A name of the batch or procedure that called the present one.
+    CallersName,
+    /// A variable of the caller.
+    CallersVariable,
+    /// None that can be written now: one of an outer caller, or a client's number.
+    Other,
 }
 
 /// A running trigger.

@@ -105,6 +105,16 @@ impl SqlError {
         Self::new(16950, Ends::Statement, text).with_state(2)
     }
 
+    /// 16951: a variable that has a cursor, for a parameter that returns one.
+    #[must_use]
+    pub fn cursor_already_allocated(name: &str) -> Self {
+        let text = format!(
+            "The variable '{name}' cannot be used as a parameter because a CURSOR OUTPUT parameter must not have a cursor \
+             allocated to it before execution of the procedure."
+        );
+        Self::new(16951, Ends::Statement, text)
+    }
+
     /// 16957: FOR UPDATE of a cursor that only reads.
     #[must_use]
     pub fn for_update_of_read_only() -> Self {

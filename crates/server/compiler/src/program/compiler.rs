@@ -104,6 +104,9 @@ impl<'a> Compiler<'a> {
         if parameter.table.is_some() {
             return self.table_parameter(parameter);
         }
+        if parameter.is_cursor() {
+            return self.cursor_parameter(parameter);
+        }
         let data_type = declared_type(&parameter.type_name, place)?;
         if parameter.read_only {
             return Err(SqlError::read_only_scalar(&parameter.name));
@@ -120,6 +123,7 @@ impl<'a> Compiler<'a> {
             default,
             is_output: parameter.output,
             table: None,
+            is_cursor: false,
         });
         Ok(())
     }

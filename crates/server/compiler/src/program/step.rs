@@ -342,6 +342,8 @@ pub struct ArgumentStep {
     pub table: Option<TableSource>,
     /// The variable that receives the output, and its type.
     pub output: Option<(Slot, DataType)>,
+    /// The cursor variable that receives a cursor, with its `@`.
+    pub cursor: Option<Arc<str>>,
 }
 
 /// A table variable as an argument.

@@ -8,7 +8,7 @@ use selenite_tsql::ast::TableType;
 use selenite_types::{Conversion, DataType, DateFormat, Value, convert};
 
 use super::frame::OutputSlot;
-use super::{CallArgument, PassedTable, TableArgument};
+use super::{CallArgument, PassedCursor, PassedTable, TableArgument};
 
 /// The variables of a new frame, and its output parameters.
 pub(super) struct Bound {
@@ -16,13 +16,14 @@ pub(super) struct Bound {
     /// The caller sets `to`.
     pub(super) outputs: Vec<OutputSlot>,
     pub(super) tables: Vec<PassedTable>,
+    pub(super) cursors: Vec<PassedCursor>,
 }
 
 /// Assigns each parameter its argument, or its default.
 ///
 /// Errors: 201 or 8178 for a missing argument, 8114 and 206 for a value that does not convert, 8143 for a parameter
 /// that occurs twice, 8144 for too many arguments, 8145 for an unknown parameter, 8162 for OUTPUT of a parameter that
-/// is not an OUTPUT parameter.
+/// is not an OUTPUT parameter, 16948 and 16949 for a value in place of a cursor, and the reverse.
 pub(super) fn bind(
     program: &Program,
     arguments: &[CallArgument],
@@ -34,6 +35,7 @@ pub(super) fn bind(
         slots: vec![Value::Null; program.variables().slot_count()],
         outputs: Vec::new(),
         tables: Vec::new(),
+        cursors: Vec::new(),
     };
     let format = environment.session().date_format;
     for ((number, parameter), argument) in parameters.iter().enumerate().zip(chosen) {
@@ -48,6 +50,13 @@ pub(super) fn bind(
                 return Err(SqlError::parameter_not_output(&parameter.name));
             }
             continue;
+        }
+        if parameter.is_cursor {
+            bound.cursors.push(passed_cursor(program, parameter, given)?);
+            continue;
+        }
+        if let Some(cursor) = given.and_then(|argument| argument.cursor.as_ref()) {
+            return Err(SqlError::cursor_variable(cursor));
         }
         if let Some(table) = given.and_then(|argument| argument.table.as_ref()) {
             return Err(SqlError::table_clash(
@@ -83,6 +92,24 @@ pub(super) fn bind(
         });
     }
     Ok(bound)
+}
+
+/// The cursor of a cursor parameter.
+///
+/// Errors: 201 without one, 16948 for a value.
+fn passed_cursor(
+    program: &Program,
+    parameter: &Parameter,
+    given: Option<&CallArgument>,
+) -> Result<PassedCursor, SqlError> {
+    match given.map(|argument| (&argument.cursor, &argument.value)) {
+        Some((Some(to), _)) => Ok(PassedCursor {
+            name: Arc::from(parameter.name.as_str()),
+            to: Arc::clone(to),
+        }),
+        Some((None, Some(_))) => Err(SqlError::not_a_cursor_variable(&parameter.name)),
+        Some((None, None)) | None => Err(missing(program, parameter)),
+    }
 }
 
 /// The table of a table-valued parameter; `None` is an empty one.

@@ -30,6 +30,17 @@ pub struct CallArgument {
     pub is_output: bool,
     /// The table that is the value.
     pub table: Option<TableArgument>,
+    /// The caller's cursor variable that receives a cursor, with its `@`.
+    pub cursor: Option<Arc<str>>,
+}
+
+/// What a cursor parameter of a program that begins is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PassedCursor {
+    /// The parameter's name with its `@`.
+    pub name: Arc<str>,
+    /// The caller's variable, which gets its cursor when the program ends.
+    pub to: Arc<str>,
 }
 
 /// A table as an argument.

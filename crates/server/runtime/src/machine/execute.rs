@@ -52,10 +52,10 @@ impl Machine {
             status: statement.status,
             outputs: Vec::new(),
         };
-        let (slots, tables) = match bind(&program, given, host.environment()) {
+        let (slots, tables, cursors) = match bind(&program, given, host.environment()) {
             Ok(bound) => {
                 returns.outputs = bound.outputs;
-                (bound.slots, bound.tables)
+                (bound.slots, bound.tables, bound.cursors)
             }
             Err(error) => return self.fail_in_callee(error, &program, host),
         };
@@ -65,7 +65,12 @@ impl Machine {
                 .get(first + output.argument)
                 .and_then(|argument| argument.output);
         }
-        let passed = Passed { slots, tables, returns };
+        let passed = Passed {
+            slots,
+            tables,
+            cursors,
+            returns,
+        };
         self.begin_frame(program, FrameKind::Procedure, passed, host)
     }
 
@@ -158,6 +163,7 @@ impl Machine {
                 value,
                 is_output: argument.output.is_some(),
                 table: argument.table.clone().map(TableArgument::Variable),
+                cursor: argument.cursor.clone(),
             });
         }
         Ok(arguments)
@@ -177,6 +183,9 @@ impl Machine {
         }
         if !passed.tables.is_empty() {
             host.pass_tables(passed.tables);
+        }
+        if !passed.cursors.is_empty() {
+            host.pass_cursors(passed.cursors);
         }
         match host.enter(&program, kind) {
             Ok(()) => {}

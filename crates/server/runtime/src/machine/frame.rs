@@ -6,7 +6,7 @@ use selenite_compiler::program::Program;
 use selenite_compiler::{CaughtError, Slot, SqlError};
 use selenite_types::{DataType, Decimal, Value};
 
-use super::{Options, PassedTable};
+use super::{Options, PassedCursor, PassedTable};
 
 /// The kind of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -53,6 +53,7 @@ pub(super) struct Saved {
 pub(super) struct Passed {
     pub(super) slots: Vec<Value>,
     pub(super) tables: Vec<PassedTable>,
+    pub(super) cursors: Vec<PassedCursor>,
     pub(super) returns: Returns,
 }
 

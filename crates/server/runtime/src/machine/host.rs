@@ -16,7 +16,7 @@ use selenite_compiler::{CaughtError, Environment, Session, SqlError};
 use selenite_tsql::ast;
 use selenite_types::{DataType, Value};
 
-use super::{Call, Callee, Done, FrameKind, Message, PassedTable, TableStatement, TextCall};
+use super::{Call, Callee, Done, FrameKind, Message, PassedCursor, PassedTable, TableStatement, TextCall};
 
 /// The session of a machine.
 pub trait Host {
@@ -121,6 +121,9 @@ pub trait Host {
 
     /// The table-valued parameters of the program whose frame begins next.
     fn pass_tables(&mut self, _tables: Vec<PassedTable>) {}
+
+    /// The cursor parameters of the program whose frame begins next.
+    fn pass_cursors(&mut self, _cursors: Vec<PassedCursor>) {}
 
     /// Begins a frame for `program`. It has table variables and, unless it is a batch's, temporary tables of its own,
     /// and the options that a procedure or text sets are restored when it ends.

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use selenite_compiler::{CursorFacts, CursorScope, NameKey, SqlError};
+use selenite_runtime::machine::PassedCursor;
 use selenite_tsql::ast::{CursorName, NameOrVariable};
 
 use super::{Cursor, CursorId, OpenCursor};
@@ -18,6 +19,8 @@ pub(crate) struct CursorNames {
     numbered: HashSet<CursorId>,
     /// Of the frames that run, outermost first.
     frames: Vec<FrameNames>,
+    /// The cursor parameters of the frame that begins next.
+    passed: Vec<PassedCursor>,
 }
 
 /// The names of one frame.
@@ -25,6 +28,8 @@ pub(crate) struct CursorNames {
 struct FrameNames {
     local: HashMap<NameKey, CursorId>,
     variables: HashMap<NameKey, (String, Option<CursorId>)>,
+    /// The parameters among the variables.
+    parameters: Vec<PassedCursor>,
 }
 
 /// What holds a new cursor.
@@ -41,14 +46,58 @@ pub(crate) enum Holder<'a> {
 }
 
 impl CursorNames {
-    /// A frame begins.
-    pub fn enter(&mut self) {
-        self.frames.push(FrameNames::default());
+    /// The cursor parameters of the frame that begins next.
+    pub fn pass(&mut self, cursors: Vec<PassedCursor>) {
+        self.passed = cursors;
     }
 
-    /// The frame that began last ends, and with it what only it can name.
+    /// Refuses cursor parameters whose variables have cursors; then none is passed.
+    ///
+    /// # Errors
+    /// 16951.
+    pub fn check_passed(&mut self) -> Result<(), SqlError> {
+        let frame = self.frames.last();
+        let is_taken = |passed: &&PassedCursor| {
+            let held = frame.and_then(|frame| frame.variables.get(&NameKey::new(&passed.to)));
+            held.is_some_and(|(_, id)| id.is_some())
+        };
+        match self.passed.iter().find(is_taken) {
+            None => Ok(()),
+            Some(taken) => {
+                let error = SqlError::cursor_already_allocated(&taken.to);
+                self.passed.clear();
+                Err(error)
+            }
+        }
+    }
+
+    /// A frame begins.
+    pub fn enter(&mut self) {
+        let parameters = std::mem::take(&mut self.passed);
+        let variables = parameters.iter().map(|passed| {
+            let name = passed.name.as_ref();
+            (NameKey::new(name), (name.to_owned(), None))
+        });
+        self.frames.push(FrameNames {
+            variables: variables.collect(),
+            local: HashMap::new(),
+            parameters,
+        });
+    }
+
+    /// The frame that began last ends, and with it what only it can name: its parameters' cursors are the caller's.
     pub fn leave(&mut self) {
         let Some(frame) = self.frames.pop() else { return };
+        for passed in &frame.parameters {
+            let held = frame.variables.get(&NameKey::new(&passed.name));
+            let Some(id) = held.and_then(|(_, id)| *id) else {
+                continue;
+            };
+            // One that is closed is not returned.
+            if self.kept.get(&id).is_some_and(|cursor| cursor.open.is_some()) {
+                self.set_variable(&passed.to, id);
+            }
+        }
         let of_variables = frame.variables.into_values().filter_map(|(_, id)| id);
         for id in frame.local.into_values().chain(of_variables) {
             self.release(id);
@@ -246,31 +295,52 @@ impl CursorNames {
         }
     }
 
-    /// What CURSOR_STATUS shows.
+    /// What CURSOR_STATUS and the views of cursors show.
     pub fn facts(&self) -> Arc<Vec<CursorFacts>> {
-        let frame = self.frames.last();
         let mut facts = Vec::new();
+        let mut shown: HashSet<CursorId> = HashSet::new();
         let mut add = |scope, name: &str, id: Option<CursorId>| {
-            let cursor = id.and_then(|id| self.kept.get(&id));
+            let cursor = id.and_then(|id| Some((id, self.kept.get(&id)?)));
+            shown.extend(id);
             facts.push(CursorFacts {
                 scope,
                 name: name.to_owned(),
-                status: cursor.map_or(UNALLOCATED, Cursor::status),
+                status: cursor.map_or(UNALLOCATED, |(_, cursor)| cursor.status()),
+                cursor: cursor
+                    .map(|(id, cursor)| cursor.details(id, (self.is_global(id), self.numbered.contains(&id)))),
             });
         };
-        for (scope, names) in [
-            (CursorScope::Global, Some(&self.global)),
-            (CursorScope::Local, frame.map(|frame| &frame.local)),
-        ] {
-            for id in names.into_iter().flat_map(HashMap::values) {
-                let name = self.kept.get(id).map_or("", |cursor| cursor.name.as_str());
-                add(scope, name, Some(*id));
+        let named = |id: &CursorId| self.kept.get(id).map_or("", |cursor| cursor.name.as_str());
+        for id in self.global.values() {
+            add(CursorScope::Global, named(id), Some(*id));
+        }
+        let scopes = [
+            (CursorScope::Local, CursorScope::Variable),
+            (CursorScope::CallersName, CursorScope::CallersVariable),
+        ];
+        for (frame, (of_name, of_variable)) in self.frames.iter().rev().zip(scopes) {
+            for id in frame.local.values() {
+                add(of_name, named(id), Some(*id));
+            }
+            for (name, id) in frame.variables.values() {
+                add(of_variable, name, *id);
             }
         }
-        for (name, id) in frame.into_iter().flat_map(|frame| frame.variables.values()) {
-            add(CursorScope::Variable, name, *id);
+        let others: Vec<CursorId> = self.kept.keys().copied().filter(|id| !shown.contains(id)).collect();
+        for id in others {
+            let cursor = self.kept.get(&id);
+            facts.push(CursorFacts {
+                scope: CursorScope::Other,
+                name: named(&id).to_owned(),
+                status: cursor.map_or(UNALLOCATED, Cursor::status),
+                cursor: cursor.map(|cursor| cursor.details(id, (self.is_global(id), self.numbered.contains(&id)))),
+            });
         }
         Arc::new(facts)
+    }
+
+    fn is_global(&self, id: CursorId) -> bool {
+        self.global.values().any(|global| *global == id)
     }
 
     /// Whether there is nothing to show.

@@ -9,7 +9,7 @@ use selenite_runtime::machine::{Affected, Failure, TableStatement};
 use selenite_tds::{Column, ColumnInfo};
 use selenite_types::{DataType, Value};
 
-use crate::cursor::{Cursor, CursorId, CursorKind, CursorPlace, Holder, Movement};
+use crate::cursor::{Cursor, CursorId, CursorKind, CursorOperation, CursorPlace, Holder, Movement};
 use crate::execution::cursor_fetch::Fetched;
 use crate::execution::cursor_work::{ApiOpened, ApiRequest};
 use crate::execution::session_executor::SessionExecutor;
@@ -94,6 +94,10 @@ impl SessionExecutor<'_> {
         }
         let row_count = fetch.row_count.unwrap_or(cursor.opened()?.buffer.len());
         let fetched = self.fetch_rows(id, (fetch.movement, row_count), execution)?;
+        let cursor = self.cursors.cursor(id)?;
+        cursor.note(CursorOperation::Fetch, fetched.len());
+        cursor.activity.fetch_status = if fetched.is_empty() { -1 } else { 0 };
+        execution.state.session.cursors = self.cursors.facts();
         self.send_rows(id, (&fetched, fetch.is_known), execution)?;
         let closes = is_static && auto_closes && fetched.len() < row_count;
         if closes {

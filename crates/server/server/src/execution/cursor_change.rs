@@ -9,7 +9,7 @@ use selenite_runtime::machine::{Affected, Failure, TableStatement};
 use selenite_tsql::ast::{AssignmentTarget, CursorName, NameOrVariable, StatementKind};
 use selenite_types::Value;
 
-use crate::cursor::{BufferRow, CursorId, row_version};
+use crate::cursor::{BufferRow, CursorId, CursorOperation, row_version};
 use crate::execution::cursor_work::{CurrentChange, ROW_OF_CALL};
 use crate::execution::session_executor::SessionExecutor;
 use crate::execution_context::ExecutionContext;
@@ -75,6 +75,11 @@ impl SessionExecutor<'_> {
                 Some(version) => BufferRow::Stored { row_id, version },
                 None => BufferRow::Missing,
             };
+            let operation = match outcome {
+                Some(_) => CursorOperation::Update,
+                None => CursorOperation::Delete,
+            };
+            self.cursors.cursor(id)?.note(operation, 1);
         }
         done
     }

@@ -14,7 +14,8 @@ use selenite_tsql::ast::{
 use selenite_types::{Conversion, DataType, Value, convert};
 
 use crate::cursor::{
-    Cursor, CursorId, CursorKind, CursorPlace, CursorRows, Holder, KeptColumns, Movement, OpenCursor, not_changeable,
+    Cursor, CursorId, CursorKind, CursorOperation, CursorPlace, CursorRows, Holder, KeptColumns, Movement, OpenCursor,
+    not_changeable,
 };
 use crate::execution::cursor_fetch::{Fetched, gone_table, query_of};
 use crate::execution::session_executor::SessionExecutor;
@@ -33,10 +34,14 @@ impl SessionExecutor<'_> {
             CursorStatement::Declare(declare) => {
                 let rule = CursorRule::new(&declare.standard, &declare.definition)?;
                 let name = declare.name.text.as_str();
-                // CURSOR_DEFAULT is GLOBAL in every database.
-                let holder = match rule.is_local {
-                    Some(true) => Holder::Local(name),
-                    Some(false) | None => Holder::Global(name),
+                let objects = &self.scope.objects;
+                let is_local = rule.is_local.unwrap_or_else(|| {
+                    let options = objects.directory.options(objects.database_id);
+                    options.is_local_cursor_default()
+                });
+                let holder = match is_local {
+                    true => Holder::Local(name),
+                    false => Holder::Global(name),
                 };
                 self.new_cursor((rule, holder, name), (statement, slots), execution)?;
                 Ok(Affected::Nothing)
@@ -58,7 +63,7 @@ impl SessionExecutor<'_> {
             CursorStatement::Fetch(fetch) => {
                 let done = self.fetch(fetch, (statement.program, slots), execution);
                 if done.is_err() {
-                    execution.state.session.fetch_status = OUTSIDE;
+                    execution.state.session.fetch_status = OUTSIDE.into();
                 }
                 done
             }
@@ -115,7 +120,7 @@ impl SessionExecutor<'_> {
             (rule, kind, origins),
             (statement.program, query),
             slots,
-            database_id,
+            (database_id, execution.state.now),
         );
         Ok(self.cursors.add(cursor, holder))
     }
@@ -135,7 +140,9 @@ impl SessionExecutor<'_> {
             CursorKind::Dynamic(_, up) => self.open_dynamic(id, up, execution)?,
         };
         execution.state.session.cursor_rows = open.row_count();
-        self.cursors.cursor(id)?.open = Some(open);
+        let cursor = self.cursors.cursor(id)?;
+        cursor.open = Some(open);
+        cursor.note(CursorOperation::Open, 0);
         Ok(())
     }
 
@@ -189,6 +196,7 @@ impl SessionExecutor<'_> {
         let cursor = self.cursors.cursor(id)?;
         cursor.opened()?;
         cursor.open = None;
+        cursor.note(CursorOperation::Close, 0);
         execution.state.session.cursor_rows = 0;
         Ok(Affected::Nothing)
     }
@@ -241,11 +249,15 @@ impl SessionExecutor<'_> {
                 }
             }
         }
-        execution.state.session.fetch_status = match &fetched {
+        let status = match &fetched {
             Some(Fetched::Row(_)) => 0,
             Some(Fetched::Missing) => MISSING,
             None => OUTSIDE,
         };
+        execution.state.session.fetch_status = status.into();
+        let cursor = self.cursors.cursor(id)?;
+        cursor.note(CursorOperation::Fetch, usize::from(row.is_some()));
+        cursor.activity.fetch_status = status;
         Ok(Affected::Rows(u64::from(row.is_some())))
     }
 
@@ -347,9 +359,9 @@ fn opened(columns: Vec<Column>, place: CursorPlace) -> OpenCursor {
 }
 
 /// `@@FETCH_STATUS` before the first row, and behind the last.
-const OUTSIDE: i32 = -1;
+const OUTSIDE: i16 = -1;
 /// `@@FETCH_STATUS` on a row that is no longer there.
-const MISSING: i32 = -2;
+const MISSING: i16 = -2;
 
 /// TYPE_WARNING.
 const OTHER_TYPE: Message<'static> = Message {

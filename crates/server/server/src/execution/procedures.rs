@@ -281,6 +281,8 @@ const PROCEDURES: &[ProcedureSpec] = &[
     procedure!("sp_helpindex", Check::Object),
     procedure!("sp_helpconstraint", Check::Object),
     procedure!("sp_spaceused", Check::Space),
+    procedure!("sp_cursor_list", Check::OfServer),
+    procedure!("sp_describe_cursor", Check::OfServer),
     procedure!("sp_updatestats", Check::Qualifiers(&[])),
     procedure!("sp_helptext", Check::Module),
     procedure!("sp_helpdb", Check::Database),

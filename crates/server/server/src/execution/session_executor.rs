@@ -616,6 +616,7 @@ impl SessionExecutor<'_> {
         kind: FrameKind,
         before: Option<i32>,
     ) -> Result<(), Failure> {
+        self.cursors.check_passed()?;
         let declared = declared(program);
         let is_text = matches!(program.body(), Body::Batch);
         let mut variables = self.passed_variables(before, is_text)?;

@@ -95,6 +95,11 @@ impl DatabaseOptions {
         self.word(name) == "ON"
     }
 
+    /// Whether a cursor is LOCAL unless its declaration says GLOBAL.
+    pub fn is_local_cursor_default(&self) -> bool {
+        self.word("CURSOR_DEFAULT") == "LOCAL"
+    }
+
     /// The names of the switches that are on.
     pub fn switched_on(&self) -> Vec<&'static str> {
         let names = OPTIONS.iter().map(|spec| spec.name);
@@ -274,7 +279,7 @@ const OPTIONS: &[OptionSpec] = &[
     spec("QUOTED_IDENTIFIER", ON_OR_OFF, &[]),
     spec("RECURSIVE_TRIGGERS", OFF_OR_ON, &[]),
     spec("CURSOR_CLOSE_ON_COMMIT", &["OFF"], &["ON"]),
-    spec("CURSOR_DEFAULT", &["GLOBAL"], &["LOCAL"]),
+    spec("CURSOR_DEFAULT", &["GLOBAL", "LOCAL"], &[]),
     spec("QUERY_STORE", &["OFF"], &["ON", "CLEAR"]),
     spec("TRUSTWORTHY", &["OFF"], &["ON"]),
     spec("DB_CHAINING", &["OFF"], &["ON"]),

@@ -17,6 +17,7 @@ pub(super) fn call_arguments(call: &RpcCall, first: usize) -> Vec<CallArgument> 
                 .then(|| (parameter.value.clone(), parameter.type_info.data_type)),
             is_output: parameter.is_output,
             table: parameter.table.clone().map(TableArgument::Rows),
+            cursor: None,
         })
         .collect()
 }

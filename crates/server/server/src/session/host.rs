@@ -11,8 +11,8 @@ use selenite_compiler::{
     ObjectKey, PrincipalFacts, RandomState, SchemaFacts, Server, Session, SqlError, UserTypeFacts,
 };
 use selenite_runtime::machine::{
-    Affected, Call, Callee, Failure, FrameKind, Host, Message, Output, PassedTable, Stop, TableStatement, TextCall,
-    TextFailure, TransactionStep, Wait,
+    Affected, Call, Callee, Failure, FrameKind, Host, Message, Output, PassedCursor, PassedTable, Stop, TableStatement,
+    TextCall, TextFailure, TransactionStep, Wait,
 };
 use selenite_tds::{Done, DoneKind, EnvChange, ProcedureId};
 use selenite_tsql::ast::{self, Name};
@@ -360,6 +360,10 @@ impl Host for SessionHost<'_> {
 
     fn pass_tables(&mut self, tables: Vec<PassedTable>) {
         self.executor.passed_tables = tables;
+    }
+
+    fn pass_cursors(&mut self, cursors: Vec<PassedCursor>) {
+        self.executor.cursors.pass(cursors);
     }
 
     fn leave(&mut self) {

@@ -129,6 +129,7 @@ fn databases(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
         for (switch, name) in switches.iter_mut().zip(SWITCHES) {
             *switch = options.is_on(name);
         }
+        switches[CURSOR_SWITCH] = options.is_local_cursor_default();
         switches[MASTER_KEY_SWITCH] = record.id == MASTER && encryption::has_master_key(context);
         row.extend(switches.map(Cell::from));
         row.extend(row![Cell::Null, off, 0, "NOTHING", off, off, is_encrypted,]);
@@ -155,6 +156,8 @@ const SWITCHES: [&str; 13] = [
     "RECURSIVE_TRIGGERS",
 ];
 
+/// is_local_cursor_default, counted from is_auto_create_stats_on.
+const CURSOR_SWITCH: usize = 14;
 /// is_master_key_encrypted_by_server, counted from is_auto_create_stats_on.
 const MASTER_KEY_SWITCH: usize = 19;
 

@@ -99,7 +99,7 @@ fn parameters(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     for routine in routines(context)? {
         let object_id = routine.row.object_id;
         if let Some(data_type) = routine.returns {
-            rows.push(parameter(object_id, (0, ""), &data_type, true));
+            rows.push(parameter(object_id, (0, ""), &data_type, (true, false)));
         }
         for (number, known) in (1..).zip(&routine.parameters) {
             let (place, name) = ((number, known.name.as_str()), &known.name);
@@ -126,14 +126,19 @@ fn parameters(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
                         true
                     ]
                 }
-                None => parameter(object_id, place, &known.data_type, known.is_output),
+                None => parameter(object_id, place, &known.data_type, (known.is_output, known.is_cursor)),
             });
         }
     }
     Ok(rows)
 }
 
-fn parameter(object_id: i32, (number, name): (i32, &str), data_type: &DataType, is_output: bool) -> Row {
+fn parameter(
+    object_id: i32,
+    (number, name): (i32, &str),
+    data_type: &DataType,
+    (is_output, is_cursor): (bool, bool),
+) -> Row {
     let described = data_type.describe();
     row![
         object_id,
@@ -145,7 +150,7 @@ fn parameter(object_id: i32, (number, name): (i32, &str), data_type: &DataType, 
         described.precision,
         described.scale,
         is_output,
-        false,
+        is_cursor,
         // As SQL Server has it: it knows defaults of procedures of the CLR alone.
         false,
         false,

@@ -36,6 +36,8 @@ pub(crate) struct RoutineParameter {
     pub is_output: bool,
     /// The type of a table-valued parameter.
     pub table: Option<Arc<TableType>>,
+    /// CURSOR VARYING: its type says nothing.
+    pub is_cursor: bool,
 }
 
 /// All of them, by rising number; one whose text can't be compiled any more has no parameters.
@@ -60,6 +62,7 @@ pub(crate) fn routines<'a>(context: &'a ViewContext<'_>) -> Result<Vec<Routine<'
                     data_type: parameter.data_type,
                     is_output: parameter.is_output,
                     table: parameter.table,
+                    is_cursor: parameter.is_cursor,
                 })
                 .collect(),
         });
@@ -83,6 +86,7 @@ pub(crate) fn routines<'a>(context: &'a ViewContext<'_>) -> Result<Vec<Routine<'
                     data_type: parameter.data_type,
                     is_output: false,
                     table: parameter.table.clone(),
+                    is_cursor: false,
                 })
                 .collect(),
         });

@@ -17,6 +17,7 @@ mod commitments;
 mod constraint_checks;
 mod cursor_calls;
 mod cursor_changes;
+mod cursor_parameters;
 mod cursors;
 mod damaged_pages;
 mod database_options;

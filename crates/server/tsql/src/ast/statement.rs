@@ -556,6 +556,15 @@ pub struct Parameter {
     pub position: Position,
 }
 
+impl Parameter {
+    /// Whether it is a cursor: `CURSOR [VARYING] OUTPUT`.
+    #[must_use]
+    pub fn is_cursor(&self) -> bool {
+        let name = &self.type_name.name;
+        self.table.is_none() && name.single().is_some_and(|name| name.is_word("CURSOR"))
+    }
+}
+
 /// DROP of objects given only by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Drop {

@@ -130,7 +130,6 @@ impl Parser<'_> {
         let (type_name, table) = match self.is_keyword(Keyword::Cursor) {
             true => {
                 let word = self.any_word();
-                self.refuse("cursor parameter", word.position);
                 self.eat_keyword(Keyword::Varying);
                 let type_name = crate::ast::TypeName {
                     position: word.position,

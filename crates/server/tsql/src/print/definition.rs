@@ -97,7 +97,12 @@ impl fmt::Display for Parameter {
         };
         let default = Optional("= ", self.default.as_ref(), "");
         let (output, read_only) = (word(self.output, " OUTPUT"), word(self.read_only, " READONLY"));
-        write!(f, "{} {}{null}{default}{output}{read_only}", self.name, self.type_name)
+        let varying = word(self.is_cursor(), " VARYING");
+        write!(
+            f,
+            "{} {}{varying}{null}{default}{output}{read_only}",
+            self.name, self.type_name
+        )
     }
 }
 

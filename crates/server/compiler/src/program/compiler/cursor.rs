@@ -5,9 +5,11 @@
 
 use selenite_tsql::ast::{self, CursorStatement, NameOrVariable, Position, StatementKind};
 
+use selenite_types::DataType;
+
 use super::{Compiler, Returns, command};
-use crate::program::CursorRule;
 use crate::program::step::Role;
+use crate::program::{CursorRule, Parameter};
 use crate::{NameKey, SqlError};
 
 impl Compiler<'_> {
@@ -82,6 +84,36 @@ impl Compiler<'_> {
         let kind = StatementKind::Declare(vec![declaration]);
         let traits = command::traits(&kind);
         self.push_statement(ast::Statement { kind, position }, Role::Declare, traits);
+        Ok(())
+    }
+
+    /// Declares a cursor parameter, which the program may set.
+    ///
+    /// Errors: 134; 40510 in a function, and without OUTPUT.
+    pub(super) fn cursor_parameter(&mut self, parameter: &ast::Parameter) -> Result<(), SqlError> {
+        if matches!(self.returns, Returns::Value(_) | Returns::Rows) {
+            return Err(SqlError::unsupported("A cursor in a function"));
+        }
+        if !parameter.output || parameter.default.is_some() || parameter.nullable.is_some() || parameter.read_only {
+            return Err(SqlError::unsupported(
+                "A cursor parameter without OUTPUT, or with a default, NULL or READONLY",
+            ));
+        }
+        let name = &parameter.name;
+        let key = NameKey::new(name);
+        if self.variables.find(name).is_ok() || self.tables.contains_key(&key) || !self.cursors.insert(key) {
+            return Err(SqlError::variable_declared_twice(name));
+        }
+        let (_, slot) = self.hidden(DataType::Int)?;
+        self.parameters.push(Parameter {
+            name: name.clone(),
+            data_type: DataType::Int,
+            slot,
+            default: None,
+            is_output: true,
+            table: None,
+            is_cursor: true,
+        });
         Ok(())
     }
 

@@ -84,6 +84,22 @@ impl Compiler<'_> {
                 value: None,
                 table: Some(table),
                 output: None,
+                cursor: None,
+            });
+        }
+        if let ArgumentValue::Value(value) = &argument.value
+            && let ExprKind::Variable(name) = &value.kind
+            && self.is_cursor(name)
+        {
+            if !argument.output {
+                return Err(SqlError::cursor_variable(name));
+            }
+            return Ok(ArgumentStep {
+                name: argument.name.clone(),
+                value: None,
+                table: None,
+                output: None,
+                cursor: Some(Arc::from(name.as_str())),
             });
         }
         let value = match &argument.value {
@@ -101,6 +117,7 @@ impl Compiler<'_> {
             value,
             table: None,
             output,
+            cursor: None,
         })
     }
 

@@ -53,6 +53,7 @@ impl Compiler<'_> {
             default: None,
             is_output: false,
             table,
+            is_cursor: false,
         });
         Ok(())
     }

@@ -266,6 +266,7 @@ fn a_text_with_parameters_takes_arguments() {
         )),
         is_output: false,
         table: None,
+        cursor: None,
     };
     assert_eq!(fixture.call("t", vec![argument], entry)[1], "row 5");
     assert_eq!(

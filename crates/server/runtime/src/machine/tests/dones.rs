@@ -249,6 +249,7 @@ fn a_call_of_the_clients_ends_in_status_outputs_and_doneproc() {
         value: Some((Value::Int(value), selenite_types::DataType::Int)),
         is_output,
         table: None,
+        cursor: None,
     };
     let arguments = vec![argument(4, false), argument(5, true)];
     let entry = Entry::Call {

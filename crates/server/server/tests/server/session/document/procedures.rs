@@ -11,10 +11,11 @@ pub fn write(page: &mut Page) {
         page.row(&[&code(id.name()), &id.number().to_string()]);
     }
     page.line("");
-    page.line("Those of cursors are refused by name (40510); the others work.");
+    page.line("All work, but for what API cursors refuse.");
     page.heading("Procedures of the system", &["procedure", "for example", "state"]);
     for text in PROCEDURES {
-        let name = text.split_whitespace().nth(1).unwrap_or_default();
+        let mut words = text.split_whitespace();
+        let name = words.find(|word| word.starts_with("sp_")).unwrap_or_default();
         let state = page.state(text);
         page.row(&[&code(name), &code(text), &state]);
     }
@@ -25,6 +26,7 @@ pub fn write(page: &mut Page) {
             "sys.fn_helpcollations" => format!("SELECT * FROM {name}()"),
             "sys.dm_io_virtual_file_stats" => format!("SELECT * FROM {name}(NULL, NULL)"),
             "sys.fn_my_permissions" => format!("SELECT * FROM {name}(NULL, 'DATABASE')"),
+            "sys.dm_exec_cursors" => format!("SELECT * FROM {name}(0)"),
             "sys.dm_exec_sql_text" => format!("SELECT * FROM {name}(0x01)"),
             "sys.dm_exec_describe_first_result_set" => format!("SELECT * FROM {name}(N'SELECT 1 AS a', NULL, 0)"),
             "sys.fn_listextendedproperty" => {
@@ -37,15 +39,18 @@ pub fn write(page: &mut Page) {
     }
 }
 
-const PROCEDURES: [&str; 31] = [
+const PROCEDURES: [&str; 33] = [
     "EXEC sp_helpconstraint 't'",
     "EXEC sp_updatestats",
     "EXEC sp_addextendedproperty 'MS_Description', N'x', 'SCHEMA', 'dbo', 'TABLE', 't'",
     "EXEC sp_columns 't'",
     "EXEC sp_columns_100 't'",
+    "DECLARE @c CURSOR; EXEC sp_cursor_list @c OUTPUT, 3",
     "EXEC sp_databases",
     "EXEC sp_datatype_info",
     "EXEC sp_datatype_info_100",
+    "DECLARE k CURSOR GLOBAL FOR SELECT 1 AS a; DECLARE @c CURSOR; EXEC sp_describe_cursor @c OUTPUT, 'global', 'k'; \
+     DEALLOCATE k",
     "EXEC sp_describe_first_result_set N'SELECT 1 AS a'",
     "EXEC sp_describe_undeclared_parameters N'SELECT @a + 1'",
     "EXEC sp_dropextendedproperty 'MS_Description', 'SCHEMA', 'dbo', 'TABLE', 't'",
