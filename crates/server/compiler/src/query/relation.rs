@@ -323,6 +323,11 @@ impl QueryBinder<'_> {
         let mut arguments = Vec::with_capacity(given.len());
         let mut columns = function.columns.clone();
         for (at, (argument, data_type)) in given.iter().zip(&function.arguments).enumerate() {
+            // To a view of the system's with arguments, DEFAULT is NULL.
+            if argument.kind == ast::ExprKind::Default && !function.is_split {
+                arguments.push(super::output::null().converted_to(data_type)?);
+                continue;
+            }
             let bound = self.value(Clause::Argument, argument)?;
             if let (0, true, Some(first)) = (at, function.is_split, columns.first_mut())
                 && !bound.data_type.is_national()

@@ -5,8 +5,10 @@ use selenite_compiler::definition::bracketed;
 use selenite_compiler::{ObjectKind, SqlError};
 use selenite_types::DataType;
 
+use super::columns::type_name;
 use super::objects::{OBJECT, object};
-use super::{BIT, Cell, ColumnSpec, INT, Row, SYS, TINY, ViewContext, ViewSpec, row, text};
+use super::{BIT, Cell, ColumnSpec, INFORMATION, INT, NAME, Row, SMALL, SYS, TINY, ViewContext, ViewSpec, row, text};
+use crate::catalog::object_list::ListedObject;
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
     ViewSpec {
@@ -15,6 +17,13 @@ pub(crate) const VIEWS: &[ViewSpec] = &[
         is_of_server: false,
         columns: &[OBJECT, SEQUENCE],
         rows: sequences,
+    },
+    ViewSpec {
+        schema: INFORMATION,
+        name: "SEQUENCES",
+        is_of_server: false,
+        columns: &[OF_STANDARD],
+        rows: of_standard,
     },
     ViewSpec {
         schema: SYS,
@@ -96,6 +105,47 @@ fn sequences(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     }
     Ok(rows)
 }
+
+const OF_STANDARD: &[ColumnSpec] = &[
+    ("SEQUENCE_CATALOG", NAME, true),
+    ("SEQUENCE_SCHEMA", NAME, true),
+    ("SEQUENCE_NAME", NAME, false),
+    ("DATA_TYPE", NAME, true),
+    ("NUMERIC_PRECISION", TINY, true),
+    ("NUMERIC_PRECISION_RADIX", SMALL, true),
+    ("NUMERIC_SCALE", INT, true),
+    ("START_VALUE", VALUE, false),
+    ("MINIMUM_VALUE", VALUE, true),
+    ("MAXIMUM_VALUE", VALUE, true),
+    ("INCREMENT", VALUE, false),
+    ("CYCLE_OPTION", INT, true),
+];
+
+fn of_standard(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
+    let catalog = &context.objects.catalog;
+    let row = |listed: &ListedObject| {
+        let found = catalog.schema.sequence_of_id(listed.id)?;
+        let (rule, described) = (&found.rule, found.data_type.describe());
+        Some(row![
+            &*catalog.database,
+            &listed.schema,
+            &listed.name,
+            type_name(&found.data_type),
+            described.precision,
+            RADIX,
+            i32::from(described.scale),
+            value(rule.start),
+            value(rule.minimum),
+            value(rule.maximum),
+            value(rule.increment),
+            i32::from(rule.cycles),
+        ])
+    };
+    Ok(catalog.schema.objects().iter().filter_map(row).collect())
+}
+
+/// Every type of a sequence is of decimal digits.
+const RADIX: i32 = 10;
 
 fn synonyms(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let schema = &context.objects.catalog.schema;

@@ -2,7 +2,7 @@
 
 use selenite_types::Value;
 
-use super::client::{Client, numbers, succeed};
+use super::client::{Client, fails, numbers, succeed};
 use super::fixture::Fixture;
 
 fn database(fixture: &Fixture) -> Client {
@@ -57,6 +57,10 @@ fn properties_are_shown_and_follow_what_they_are_of() {
     let one =
         "SELECT value FROM sys.fn_listextendedproperty('MS_Description', 'schema', 'dbo', 'table', 't', NULL, NULL)";
     assert_eq!(client.value(one), Value::Text("of t".into()));
+    let of_database =
+        "SELECT value FROM fn_listextendedproperty(DEFAULT, default, DEFAULT, NULL, DEFAULT, DEFAULT, DEFAULT)";
+    assert_eq!(client.text(of_database), "of the database");
+    fails(&mut client, 102, "SELECT value FROM STRING_SPLIT('a b', DEFAULT)");
     let none = "SELECT objtype FROM fn_listextendedproperty(NULL, NULL, NULL, NULL, NULL, NULL, NULL)";
     assert_eq!(client.value(none), Value::Null);
     succeed(

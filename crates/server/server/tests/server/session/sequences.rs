@@ -347,6 +347,14 @@ fn the_views_show_sequences() {
          precision, current_value, is_exhausted, last_used_value FROM sys.sequences",
         &[&[3, 2, 1, 9, 1, 1, 4, 52, 5, 3, 0, -1]],
     );
+    let of_standard = "SELECT CONCAT_WS(' ', SEQUENCE_CATALOG, SEQUENCE_SCHEMA, SEQUENCE_NAME, DATA_TYPE, \
+                       NUMERIC_PRECISION, NUMERIC_PRECISION_RADIX, NUMERIC_SCALE, START_VALUE, MINIMUM_VALUE, \
+                       MAXIMUM_VALUE, INCREMENT, CYCLE_OPTION) FROM INFORMATION_SCHEMA.SEQUENCES";
+    let database = client.text("SELECT DB_NAME()");
+    assert_eq!(
+        client.text(of_standard),
+        format!("{database} x s smallint 5 10 0 3 1 9 2 1")
+    );
     let rows = succeed(
         &mut client,
         "SELECT type, type_desc, SCHEMA_NAME(schema_id) FROM sys.objects WHERE object_id = OBJECT_ID('x.s')",
