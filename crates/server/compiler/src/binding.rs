@@ -25,6 +25,8 @@ pub struct ResultColumn {
     pub collation: Collation,
     /// Seed and increment, if it is an identity column of a table.
     pub identity: Option<IdentityRule>,
+    /// Whether it is a computed column of a table.
+    pub is_computed: bool,
     /// Table and column, as errors name them; empty for a computed value.
     pub place: String,
 }

@@ -267,8 +267,8 @@ impl Machine {
     fn conclude<H: Host + ?Sized>(&mut self, result: Result<(), Halt>, host: &mut H) -> Ended {
         let ended = match result {
             Ok(()) => return Ended::Finished,
-            Err(Halt::Batch) => self.break_off(host).map(|()| Ended::Finished),
-            Err(Halt::Connection) => self.break_off(host).map(|()| Ended::Connection),
+            Err(Halt::Batch) => self.break_off(Done::ERROR, host).map(|()| Ended::Finished),
+            Err(Halt::Connection) => self.break_off(Done::SERVER_ERROR, host).map(|()| Ended::Connection),
             Err(Halt::Stop(stop)) => Err(stop),
         };
         let ended = ended.unwrap_or_else(|stop| {

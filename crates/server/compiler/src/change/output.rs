@@ -73,6 +73,7 @@ impl Outputs {
                     nullable: item.value.nullable,
                     collation: item.value.collation,
                     identity: None,
+                    is_computed: false,
                     place: String::new(),
                 });
                 for changed in [&deleted, &inserted].into_iter().flatten() {

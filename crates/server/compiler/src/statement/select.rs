@@ -8,12 +8,12 @@ use selenite_types::{DataType, Value};
 use super::rows::ComputedColumns;
 use super::{Assign, Rows, Statement};
 use crate::binding::{Binding, InputColumn, ResultColumn, SlotValue, compound, take_inputs};
-use crate::catalog::{IdentityRule, SqliteName};
+use crate::catalog::{Column, IdentityRule, SqliteName};
 use crate::compiled::Compiled;
 use crate::query::tree::{Body, From, Query, QueryColumn, Rows as SourceRows, Select};
 use crate::query::{Clause, Item, QueryBinder, SELECT_COUNT_MAX, check_not_for};
 use crate::writer::{SqlText, Writer, quoted};
-use crate::{Collation, Expr, ExprKind, Predicate, SqlError, same_name};
+use crate::{Collation, ColumnRef, Expr, ExprKind, Predicate, SqlError, same_name};
 
 /// `SELECT .. INTO t`: the server creates the table, then inserts the rows.
 #[derive(Clone, Debug)]
@@ -298,12 +298,14 @@ fn into_statement(binder: QueryBinder<'_>, query: Query, name: ast::ObjectName) 
 
 fn output_column(binder: &QueryBinder<'_>, query: &Query, at: usize) -> Option<ResultColumn> {
     let column = query.columns.get(at)?;
+    let selected = column.origin.and_then(|origin| Selected::find(query, origin));
     Some(ResultColumn {
         name: column.name.clone(),
         data_type: column.data_type,
         nullable: column.nullable,
         collation: column.collation,
-        identity: identity_of(query, column),
+        identity: selected.as_ref().and_then(Selected::identity),
+        is_computed: selected.is_some_and(|selected| selected.is_computed()),
         place: column
             .origin
             .and_then(|origin| binder.parts.column_name(origin))
@@ -311,20 +313,58 @@ fn output_column(binder: &QueryBinder<'_>, query: &Query, at: usize) -> Option<R
     })
 }
 
-/// The identity of the only table from which a column is selected unchanged.
-fn identity_of(query: &Query, column: &QueryColumn) -> Option<IdentityRule> {
-    let origin = column.origin?;
-    let Body::Select(select) = &query.body else { return None };
-    let Some(From::Leaf(leaf)) = &select.from else {
-        return None;
-    };
-    let SourceRows::Table(table) = &leaf.rows else {
-        return None;
-    };
-    if select.grouped || select.distinct || leaf.source != origin.source {
-        return None;
+/// What a result's column is, if it is selected from one source alone.
+enum Selected<'q> {
+    /// A table's column, unchanged.
+    Column(&'q Column),
+    /// What a view, a derived table, or a computed column computes.
+    Expression,
+}
+
+impl<'q> Selected<'q> {
+    fn find(query: &'q Query, column: ColumnRef) -> Option<Self> {
+        let Body::Select(select) = &query.body else { return None };
+        let Some(From::Leaf(leaf)) = &select.from else {
+            return None;
+        };
+        if select.grouped || select.distinct || leaf.source != column.source {
+            return None;
+        }
+        let at = usize::try_from(column.column).ok()?;
+        if let SourceRows::Table(table) = &leaf.rows {
+            return table.columns.get(at).map(Self::Column);
+        }
+        let SourceRows::Query(inner) = &leaf.rows else {
+            return None;
+        };
+        let Body::Select(select) = &inner.body else { return None };
+        if let Some(From::Leaf(leaf)) = &select.from
+            && let SourceRows::Table(table) = &leaf.rows
+            && table.columns.iter().any(|column| column.computed.is_some())
+        {
+            // The query that stands for such a table: its items are the table's columns, in their order.
+            return table.columns.get(at).map(Self::Column);
+        }
+        if let ExprKind::Column(column) = select.items.get(at)?.kind {
+            return Self::find(inner, column);
+        }
+        Some(Self::Expression)
     }
-    table.columns.get(usize::try_from(origin.column).ok()?)?.identity
+
+    /// Only one column of one table has an identity, and no join or union keeps it.
+    fn identity(&self) -> Option<IdentityRule> {
+        match self {
+            Self::Column(column) => column.identity,
+            Self::Expression => None,
+        }
+    }
+
+    fn is_computed(&self) -> bool {
+        match self {
+            Self::Column(column) => column.computed.is_some(),
+            Self::Expression => true,
+        }
+    }
 }
 
 fn written(binder: QueryBinder<'_>, query: &Query) -> Result<(SqlText, Arc<Compiled>), SqlError> {

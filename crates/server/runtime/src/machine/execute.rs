@@ -439,18 +439,18 @@ impl Machine {
         Ok(outputs)
     }
 
-    /// Ends a request after an error: its frames, and the answer.
-    pub(super) fn break_off<H: Host + ?Sized>(&mut self, host: &mut H) -> Result<(), super::Stop> {
+    /// Ends a request after an error: its frames, and the answer, whose last DONE has this status.
+    pub(super) fn break_off<H: Host + ?Sized>(&mut self, status: u16, host: &mut H) -> Result<(), super::Stop> {
         while self.drop_frame(host).is_some() {}
         self.abandon_firings(0, host)?;
         self.abandon_capture(0, host)?;
         self.end_doomed(host)?;
         self.done_sender.flush(host)?;
         let done = match self.entry {
-            Entry::Batch => last(DoneKind::Statement, Done::ERROR, Command::NONE),
+            Entry::Batch => last(DoneKind::Statement, status, Command::NONE),
             Entry::Call { more, .. } => {
                 let more = if more { Done::MORE } else { 0 };
-                last(DoneKind::Procedure, Done::ERROR | more, Command::EXECUTE)
+                last(DoneKind::Procedure, status | more, Command::EXECUTE)
             }
         };
         self.done_sender.finish(done, host)

@@ -131,6 +131,7 @@ impl RowsInsert {
                 nullable: true,
                 collation: selenite_compiler::Collation::default(),
                 identity: None,
+                is_computed: false,
                 place: String::new(),
             });
         }

@@ -628,7 +628,7 @@ pub(crate) fn reply_column(column: &ResultColumn) -> Column {
         data_type: column.data_type,
         is_nullable: column.nullable,
         is_identity: column.identity.is_some(),
-        is_computed: column.identity.is_none() && column.name.is_empty(),
+        is_computed: column.is_computed || (column.identity.is_none() && column.name.is_empty()),
     }
 }
 

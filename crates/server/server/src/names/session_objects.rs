@@ -438,7 +438,7 @@ impl SessionObjects {
             name: Arc::from(column.name.as_str()),
             data_type: column.data_type,
             nullable: column.nullable,
-            is_identity: false,
+            is_identity: column.identity.is_some(),
             is_computed: false,
         };
         (1..).zip(columns).map(facts).collect()

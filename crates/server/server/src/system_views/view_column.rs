@@ -139,7 +139,7 @@ pub(crate) fn users(context: &ViewContext<'_>) -> Vec<ViewColumn> {
                 user_type: None,
                 nullable: column.nullable,
                 collation: column.collation,
-                is_identity: false,
+                is_identity: column.identity.is_some(),
                 is_computed: false,
                 default: None,
             });

@@ -13,17 +13,21 @@ pub struct Column {
     pub is_nullable: bool,
     /// Whether it is an IDENTITY column.
     pub is_identity: bool,
-    /// Whether it is an expression instead of a table's column.
+    /// Whether it is computed: an expression, or a computed column of a table.
     pub is_computed: bool,
 }
 
 impl Column {
-    /// Flags (MS-TDS 2.2.7.4). usUpdateable is unknown: the server does not track it.
+    /// Flags (MS-TDS 2.2.7.4). usUpdateable is read-only for what the server computes: a bulk load of some clients
+    /// leaves these columns out. For others it is unknown: the server does not track it.
     pub(super) fn flags(&self) -> u16 {
-        let updatable = if self.is_computed { COMPUTED } else { UPDATABLE_UNKNOWN };
         let nullable = if self.is_nullable { NULLABLE } else { 0 };
-        let identity = if self.is_identity { IDENTITY } else { 0 };
-        updatable | nullable | identity
+        let written = match (self.is_identity, self.is_computed) {
+            (true, _) => IDENTITY,
+            (false, true) => COMPUTED,
+            (false, false) => UPDATABLE_UNKNOWN,
+        };
+        written | nullable
     }
 }
 

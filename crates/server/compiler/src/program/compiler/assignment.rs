@@ -138,6 +138,7 @@ impl Compiler<'_> {
                 nullable: operand.value.nullable,
                 collation: operand.value.collation,
                 identity: None,
+                is_computed: false,
                 place: String::new(),
             });
             select.reads = select.reads.max(operand.reads);

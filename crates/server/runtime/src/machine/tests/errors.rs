@@ -240,7 +240,7 @@ fn a_fatal_error_ends_the_connection() {
             "msg 2745 level 16 line 1",
             "msg 50000 level 20 line 1",
             "msg 596 level 21 line 0",
-            "done 00 error"
+            "done 00 server error"
         ]
     );
 }

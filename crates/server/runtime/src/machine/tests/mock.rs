@@ -453,6 +453,9 @@ pub(crate) fn short(done: &Done) -> String {
     if done.status & Done::ERROR != 0 {
         text.push_str(" error");
     }
+    if done.status & Done::SERVER_ERROR != 0 {
+        text.push_str(" server error");
+    }
     if done.status & Done::MORE != 0 {
         text.push_str(" more");
     }

@@ -1,5 +1,6 @@
 //! Forms of T-SQL that are easily refused.
 
+use selenite_tds::Done;
 use selenite_tds::client::Token;
 use selenite_types::{DataType, Value, Width};
 
@@ -363,6 +364,8 @@ fn an_error_of_severity_20_ends_the_connection() {
         let answer = client.batch(&text);
         let said: Vec<_> = answer.said().iter().map(|said| (said.number, said.severity)).collect();
         assert_eq!(said, [(2745, 16), (50000, 20), (596, 21)], "{text}");
+        // MS-TDS 2.2.7.6: DONE_SRVERROR, in place of DONE_ERROR.
+        assert_eq!(answer.dones().last().unwrap().status, Done::SERVER_ERROR, "{text}");
         assert_eq!(answer.rows(), Vec::<Vec<Value>>::new(), "{text}");
         assert!(client.answer().is_err(), "{text}");
     }

@@ -220,3 +220,41 @@ fn savepoint_names_are_case_sensitive() {
     );
     assert_eq!(client.int("SELECT COUNT(*) FROM t"), 1);
 }
+
+/// SELECT INTO: "the new column inherits the IDENTITY property" unless there is a join, a union or an expression.
+#[test]
+fn an_identity_is_seen_through_views_and_beside_computed_columns() {
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
+    succeed(
+        &mut client,
+        "CREATE TABLE t (id int IDENTITY(5, 2), a int, c AS (a + 1), d AS (id)) INSERT t (a) VALUES (1), (2)",
+    );
+    succeed(&mut client, "CREATE VIEW v AS SELECT a, id, id + 0 AS no, c FROM t");
+    succeed(&mut client, "CREATE VIEW w AS SELECT v.id FROM v JOIN t ON t.id = v.id");
+    let told = "SELECT STRING_AGG(CONCAT(OBJECT_NAME(object_id), '.', name), ' ') WITHIN GROUP (ORDER BY object_id) \
+                FROM sys.columns WHERE is_identity = 1 AND object_id IN (OBJECT_ID('v'), OBJECT_ID('w'))";
+    assert_eq!(client.text(told), "v.id");
+    assert_eq!(
+        client.int("SELECT COLUMNPROPERTY(OBJECT_ID('v'), 'id', 'IsIdentity')"),
+        1
+    );
+    for (text, is_kept) in [
+        ("SELECT * INTO n FROM t", true),
+        ("SELECT id, a INTO n FROM v", true),
+        ("SELECT id INTO n FROM (SELECT id FROM v) AS x", true),
+        ("SELECT no INTO n FROM v", false),
+        ("SELECT d INTO n FROM t", false),
+        ("SELECT id INTO n FROM w", false),
+        (
+            "SELECT id INTO n FROM (SELECT id FROM t UNION ALL SELECT 1) AS x",
+            false,
+        ),
+        ("SELECT id INTO n FROM (SELECT DISTINCT id FROM t) AS x", false),
+    ] {
+        succeed(&mut client, text);
+        let seed = client.int("SELECT ISNULL(CAST(IDENT_SEED('n') AS int), 0)");
+        assert_eq!(seed, if is_kept { 5 } else { 0 }, "{text}");
+        succeed(&mut client, "DROP TABLE n");
+    }
+}

@@ -4,7 +4,7 @@ use selenite_tds::client::{Token, batch};
 use selenite_tds::{Isolation, PacketSize, ProcedureId, Reset, TransactionStep};
 use selenite_types::{DataType, Value, Width};
 
-use super::client::{Answer, Client, HEADERS, int, output, text};
+use super::client::{Answer, Client, HEADERS, int, output, succeed, text};
 use super::fixture::Fixture;
 
 fn word(word: &str) -> Value {
@@ -270,5 +270,31 @@ fn a_declared_type_is_kept_through_variables_columns_and_expressions() {
             types.len() >= 3 && types.iter().all(|found| *found == data_type),
             "{name}: {types:?}"
         );
+    }
+}
+
+/// MS-TDS 2.2.7.4: usUpdateable (0x0C) is read-only for identities and computed columns, which clients leave out of
+/// a bulk load.
+#[test]
+fn columns_tell_what_the_server_computes() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    succeed(
+        &mut client,
+        "CREATE TABLE #t (id int IDENTITY, a int NOT NULL, b int, c AS (a + 1), d AS (b))",
+    );
+    for (text, told) in [
+        ("SELECT TOP 0 * FROM #t", [0x10, 0x08, 0x09, 0x20, 0x21]),
+        (
+            "SELECT id, a + 1, a, c AS x, c + 1 AS y FROM #t",
+            [0x10, 0x20, 0x08, 0x20, 0x08],
+        ),
+    ] {
+        let answer = succeed(&mut client, text);
+        let Some(Token::Columns(columns)) = answer.0.first() else {
+            panic!("{text}: no columns");
+        };
+        let flags: Vec<u16> = columns.iter().map(|column| column.flags).collect();
+        assert_eq!(flags, told, "{text}");
     }
 }

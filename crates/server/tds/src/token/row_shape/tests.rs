@@ -343,7 +343,7 @@ fn flags_tell_nullable_identity_and_computed() {
     };
     assert_eq!(flags(false, false, false), 0x08);
     assert_eq!(flags(true, false, false), 0x09);
-    assert_eq!(flags(false, true, false), 0x18);
+    assert_eq!(flags(false, true, false), 0x10);
     assert_eq!(flags(true, false, true), 0x21);
 }
 
