@@ -111,6 +111,7 @@ const RANKS: &[(&str, Standing)] = &[
     ("crates/fuzzing", Standing::TestOnly),
     ("peers/contract", Standing::TestOnly),
     ("fuzz", Standing::TestOnly),
+    ("tests/clients/tds/suites/runtimes-macro", Standing::TestOnly),
     ("tests/clients/tds/tiberius", Standing::TestOnly),
     ("tests/hosts/rust", Standing::TestOnly),
     ("xtask", Standing::TestOnly),
