@@ -57,7 +57,7 @@ impl Config {
         let folder = project.as_ref().map(|dirs| dirs.config_dir().to_owned());
         let home = set("HOME").map(PathBuf::from);
         let mut config = match (set("SELENITE_CONFIG"), &folder) {
-            (Some(path), _) => Self::read(Path::new(&path), home.as_deref())?,
+            (Some(path), _) => Self::read_named(Path::new(&path), home.as_deref())?,
             (None, Some(folder)) => Self::read_if_there(&folder.join("config.toml"), home.as_deref())?,
             (None, None) => Self::default(),
         };
@@ -166,6 +166,18 @@ impl Config {
 
     fn read(path: &Path, home: Option<&Path>) -> Result<Self, KeyError> {
         Self::parse(&secret_file::read_trusted_text(path)?, path, home)
+    }
+
+    /// The file that `SELENITE_CONFIG` names.
+    fn read_named(path: &Path, home: Option<&Path>) -> Result<Self, KeyError> {
+        match Self::read(path, home) {
+            Err(KeyError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Err(KeyError::BadConfig {
+                path: path.to_owned(),
+                line: None,
+                problem: "SELENITE_CONFIG names this file, and it does not exist".into(),
+            }),
+            read => read,
+        }
     }
 
     fn read_if_there(path: &Path, home: Option<&Path>) -> Result<Self, KeyError> {

@@ -133,7 +133,9 @@ fn load_refuses_a_named_file_that_is_missing() {
     let path = folder.path().join("missing.toml");
     let env = |name: &str| (name == "SELENITE_CONFIG").then(|| path.clone().into_os_string());
     let error = Config::load(&env).unwrap_err();
-    assert!(matches!(&error, KeyError::Io { verb: "read", .. }), "{error}");
+    assert!(matches!(&error, KeyError::BadConfig { .. }), "{error}");
+    let said = "missing.toml: SELENITE_CONFIG names this file, and it does not exist";
+    assert!(error.to_string().ends_with(said), "{error}");
 }
 
 #[test]

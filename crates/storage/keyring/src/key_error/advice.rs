@@ -63,7 +63,7 @@ impl KeyError {
             }
             Self::UnknownCommand { .. } => "name the command under [commands] in the configuration",
             Self::BadFile { .. } => "correct the file, or name another",
-            Self::BadConfig { .. } => "correct the file",
+            Self::BadConfig { .. } => "correct the file, or the variable that names it",
             Self::Untrusted { .. } => "let only the user and root write there",
             Self::Elevated { .. } => "name a key file in the URI: selenite_identity=",
             Self::Io { source, .. } if source.kind() == io::ErrorKind::AlreadyExists => {
