@@ -5,13 +5,14 @@
 
 use selenite_compiler::statement::{Binding, ResultColumn};
 use selenite_compiler::{DEFAULT_COLLATION, SqlError};
-use selenite_tsql::ast::StatementKind;
-use selenite_tsql::{Options, parse};
+use selenite_tsql::ast::{StatementKind, TypeReference};
+use selenite_tsql::{Options, parse_typed};
 use selenite_types::storage::StoredRef;
 use selenite_types::{DataType, Family};
 
 use super::{BIT, Cell, ColumnSpec, FunctionSpec, INT, LONG_TEXT, NAME, Row, SMALL, SYS, TINY, ViewContext, row, text};
-use crate::compile::{ProgramKey, compile};
+use crate::catalog::schema::user_type::SchemaType;
+use crate::compile::{ProgramKey, compile_typed};
 use crate::memory;
 
 pub(crate) const FUNCTIONS: &[FunctionSpec] = &[
@@ -84,7 +85,14 @@ fn first_result_set(context: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> R
     let columns = columns_of(context, text_at(arguments, 0), text_at(arguments, 1))?;
     Ok((1..)
         .zip(&columns)
-        .map(|(number, column)| described_row(number, column))
+        .map(|(number, column)| {
+            let alias = alias_of(context, column);
+            described_row(
+                number,
+                column,
+                alias.map(|alias| (alias, &*context.objects.catalog.database)),
+            )
+        })
         .collect())
 }
 
@@ -107,8 +115,12 @@ fn columns_of(context: &ViewContext<'_>, text: &str, parameters: &str) -> Result
         true => SqlError::internal("a text without program or error"),
         false => errors.swap_remove(0),
     };
-    let program = compile(&key, &|| memory::reserve(0).is_ok()).map_err(first)?;
-    let tree = parse(text, Options::default()).map_err(|_| SqlError::internal("a text that was parsed"))?;
+    let catalog = &context.objects.catalog;
+    let types = |name: &TypeReference| catalog.schema.type_of(name, &catalog.default_schema);
+    let goes_on = || memory::reserve(0).is_ok();
+    let program = compile_typed(&key, &goes_on, &types).map_err(first)?;
+    let tree = parse_typed(text, Options::default(), &goes_on, &types)
+        .map_err(|_| SqlError::internal("a text that was parsed"))?;
     for statement in &tree.statements {
         if matches!(
             statement.kind,
@@ -143,7 +155,22 @@ fn columns_of(context: &ViewContext<'_>, text: &str, parameters: &str) -> Result
     Ok(Vec::new())
 }
 
-fn described_row(number: i32, column: &ResultColumn) -> Row {
+/// The alias type of a column that is one of a table.
+fn alias_of<'a>(context: &'a ViewContext<'_>, column: &ResultColumn) -> Option<&'a SchemaType> {
+    let schema = &context.objects.catalog.schema;
+    let mut columns = schema.tables().flat_map(|table| {
+        let definition = &table.definition;
+        definition.columns.iter().map(move |column| (definition, column))
+    });
+    let (_, found) = columns.find(|(table, one)| {
+        let (schema, table) = (&table.schema, &table.name);
+        one.user_type.is_some() && column.place == format!("table '{schema}.{table}', column '{}'", one.name)
+    })?;
+    let (of, name) = found.user_type.as_ref()?;
+    schema.user_type(of, name).map(|found| &**found)
+}
+
+fn described_row(number: i32, column: &ResultColumn, alias: Option<(&SchemaType, &str)>) -> Row {
     let described = column.data_type.describe();
     let is_text = matches!(column.data_type.family(), Family::Text);
     let collation = if column.collation.is_binary {
@@ -163,7 +190,11 @@ fn described_row(number: i32, column: &ResultColumn) -> Row {
         described.scale,
         is_text.then_some(collation),
     ];
-    row.extend(vec![Cell::Null; 9]);
+    match alias {
+        Some((alias, database)) => row.extend(row![alias.id(), database, &alias.row.schema, &alias.row.name]),
+        None => row.extend(vec![Cell::Null; 4]),
+    }
+    row.extend(vec![Cell::Null; 5]);
     row.extend(row![false, is_text && column.collation.is_binary, false]);
     row.extend(vec![Cell::Null; 5]);
     let (wire_type, wire_length) = wire(&column.data_type, column.nullable);

@@ -94,6 +94,9 @@ const PARAMETER: &[ColumnSpec] = &[
     ("is_nullable", BIT, true),
 ];
 
+/// The place of user_type_id in [`PARAMETER`].
+const USER_TYPE: usize = 4;
+
 fn parameters(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = Vec::new();
     for routine in routines(context)? {
@@ -126,7 +129,13 @@ fn parameters(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
                         true
                     ]
                 }
-                None => parameter(object_id, place, &known.data_type, (known.is_output, known.is_cursor)),
+                None => {
+                    let mut row = parameter(object_id, place, &known.data_type, (known.is_output, known.is_cursor));
+                    if let (Some(alias), Some(cell)) = (known.alias, row.get_mut(USER_TYPE)) {
+                        *cell = alias.into();
+                    }
+                    row
+                }
             });
         }
     }

@@ -147,8 +147,34 @@ fn description(kind: ObjectKind) -> &'static str {
 
 fn objects(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let own = context.objects.catalog.schema.objects();
-    Ok(own.iter().map(|listed| object(listed, context)).collect())
+    let own = own.iter().map(|listed| object(listed, context));
+    Ok(own.chain(table_types(context)).collect())
 }
+
+/// The tables of table types, under names that no one writes.
+fn table_types(context: &ViewContext<'_>) -> impl Iterator<Item = Row> {
+    let offset = context.state.now.offset_minutes;
+    let types = context.objects.catalog.schema.user_types().into_iter();
+    types.filter(|one| one.is_table()).map(move |one| {
+        row![
+            format!("TT_{}_{:08X}", one.row.name, one.row.object_id),
+            one.row.object_id,
+            Cell::Null,
+            SYS_ID,
+            0,
+            "TT",
+            "TYPE_TABLE",
+            Cell::of_seconds(one.row.created, offset),
+            Cell::of_seconds(one.row.modified, offset),
+            true,
+            false,
+            false,
+        ]
+    })
+}
+
+/// The schema_id of sys.
+const SYS_ID: i32 = 4;
 
 fn all_objects(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = objects(context)?;

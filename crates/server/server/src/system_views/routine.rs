@@ -5,7 +5,7 @@ use std::sync::Arc;
 use selenite_compiler::catalog::FunctionResult;
 use selenite_compiler::program::Program;
 use selenite_compiler::{ObjectKind, SqlError};
-use selenite_tsql::ast::{Procedure, StatementKind, TableType};
+use selenite_tsql::ast::{Parameter, Procedure, StatementKind, TableType};
 use selenite_types::DataType;
 
 use super::ViewContext;
@@ -38,6 +38,8 @@ pub(crate) struct RoutineParameter {
     pub table: Option<Arc<TableType>>,
     /// CURSOR VARYING: its type says nothing.
     pub is_cursor: bool,
+    /// The number of its alias type.
+    pub alias: Option<i32>,
 }
 
 /// All of them, by rising number; one whose text can't be compiled any more has no parameters.
@@ -50,19 +52,20 @@ pub(crate) fn routines<'a>(context: &'a ViewContext<'_>) -> Result<Vec<Routine<'
         };
         let program = Program::of_procedure(&row.definition, &tree, &row.name, row.object_id);
         let parameters = program.map(|program| program.parameters().to_vec()).unwrap_or_default();
-        let parameters = parameters.into_iter();
+        let parameters = parameters.into_iter().zip(aliases(&tree.parameters, schema));
         found.push(Routine {
             row,
             kind: ObjectKind::Procedure,
             returns: None,
             is_strict: false,
             parameters: parameters
-                .map(|parameter| RoutineParameter {
+                .map(|(parameter, alias)| RoutineParameter {
                     name: parameter.name,
                     data_type: parameter.data_type,
                     is_output: parameter.is_output,
                     table: parameter.table,
                     is_cursor: parameter.is_cursor,
+                    alias,
                 })
                 .collect(),
         });
@@ -74,6 +77,11 @@ pub(crate) fn routines<'a>(context: &'a ViewContext<'_>) -> Result<Vec<Routine<'
             FunctionResult::Inline(_) | FunctionResult::Table { .. } => None,
         });
         let parameters = known.map(|known| known.parameters.as_slice()).unwrap_or_default();
+        let tree = schema.parsed_in(&function.row.schema, &function.row.definition)?;
+        let aliases = match tree.statements.first().map(|statement| &statement.kind) {
+            Some(StatementKind::Function(tree)) => aliases(&tree.parameters, schema),
+            _ => Vec::new(),
+        };
         found.push(Routine {
             row: &function.row,
             kind: function.kind,
@@ -81,18 +89,29 @@ pub(crate) fn routines<'a>(context: &'a ViewContext<'_>) -> Result<Vec<Routine<'
             is_strict: known.is_some_and(|known| known.is_strict),
             parameters: parameters
                 .iter()
-                .map(|parameter| RoutineParameter {
+                .zip(aliases.into_iter().chain(std::iter::repeat(None)))
+                .map(|(parameter, alias)| RoutineParameter {
                     name: parameter.name.clone(),
                     data_type: parameter.data_type,
                     is_output: false,
                     table: parameter.table.clone(),
                     is_cursor: false,
+                    alias,
                 })
                 .collect(),
         });
     }
     found.sort_by_key(|routine| routine.row.object_id);
     Ok(found)
+}
+
+/// The numbers of the alias types of parameters.
+fn aliases(parameters: &[Parameter], schema: &Schema) -> Vec<Option<i32>> {
+    let alias = |parameter: &Parameter| {
+        let alias = parameter.type_name.alias()?;
+        Some(schema.user_type(&alias.schema, &alias.name)?.id())
+    };
+    parameters.iter().map(alias).collect()
 }
 
 /// A procedure's tree.

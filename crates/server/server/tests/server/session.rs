@@ -48,6 +48,7 @@ mod max_columns;
 mod memory;
 mod merge;
 mod misfits;
+mod named_types;
 mod offsets;
 mod options;
 mod other_server;

@@ -10,12 +10,13 @@ use selenite_compiler::definition::{
     IndexDefinition, TableDefinition, bracketed, file_name, index_name, null_index_name, quoted,
 };
 use selenite_compiler::{Ends, SqlError, same_name};
-use selenite_tsql::ast::{Name, ObjectName, Position};
+use selenite_tsql::ast::{Name, ObjectName, Position, TypeReference};
 
 use super::{DefinitionContext, Written};
 use crate::catalog::catalog_rows::{CatalogRow, ObjectKind, check_name};
 use crate::catalog::extended_properties::{self, HolderKind, PropertyHolder};
 use crate::catalog::schema::SchemaTable;
+use crate::catalog::schema::user_type::is_system;
 
 /// What sp_rename is asked for.
 pub(crate) struct Renaming<'a> {
@@ -48,8 +49,11 @@ impl DefinitionContext<'_> {
             let (table, index) = self.part_of_table(asked)?;
             return self.rename_index(&table, index, asked);
         }
+        if is("USERDATATYPE") {
+            return self.rename_type(asked);
+        }
         let kind = asked.kind.unwrap_or_default().to_uppercase();
-        if ["DATABASE", "STATISTICS", "USERDATATYPE"].contains(&kind.as_str()) {
+        if ["DATABASE", "STATISTICS"].contains(&kind.as_str()) {
             return Err(SqlError::unsupported(&format!("sp_rename of a {kind}")));
         }
         // 15249: a kind that there is not.
@@ -100,6 +104,36 @@ impl DefinitionContext<'_> {
             Some(table) => self.rename_constraint(&table, &name.name.text, asked),
             None => Err(self.not_found(asked)),
         }
+    }
+
+    /// A type keeps its number and its text; one in use is refused, for texts name it.
+    fn rename_type(&self, asked: &Renaming<'_>) -> Result<(), SqlError> {
+        let name = self.object_name(&asked.parts).ok_or_else(|| wrong_kind(asked))?;
+        let found = self.catalog.user_type(&name).ok_or_else(|| wrong_kind(asked))?;
+        let (row, schema) = (&found.row, &self.catalog.schema);
+        let is_other = !same_name(&row.name, asked.new);
+        let reference = TypeReference {
+            schema: None,
+            name: asked.new.to_owned(),
+        };
+        if is_system(&reference) || is_other && schema.user_type(&row.schema, asked.new).is_some() {
+            return Err(taken(asked.new, "USERDATATYPE"));
+        }
+        let is_used = schema.user_of_type(found).is_some();
+        if is_used || is_other && schema.user_of_new_type((&row.schema, asked.new)).is_some() {
+            return Err(SqlError::unsupported("sp_rename of a type that is in use"));
+        }
+        self.store(
+            "main",
+            Written {
+                object_id: row.object_id,
+                kind: row.kind,
+                schema: &row.schema,
+                name: asked.new,
+                parent: row.parent,
+                definition: row.definition.clone(),
+            },
+        )
     }
 
     /// 15336: a sequence that a default takes its numbers from.
