@@ -1,6 +1,7 @@
 """Short anchors of a database that several processes write (FORMAT 10.8): each process is a session of its own."""
 
 import os
+import random
 import re
 import sqlite3
 import subprocess
@@ -21,6 +22,40 @@ loader.load_extension(extension)
 db = sqlite3.connect(database, uri=True, isolation_level=None)
 for statement in statements:
     db.execute(statement).fetchall()
+"""
+
+# Reads the number of a row. Another process has put a log there just before SQLite opens it.
+SURPRISED = """
+import ctypes, os, sqlite3, sys
+extension, database, found, log = sys.argv[1:]
+loader = sqlite3.connect(":memory:")
+loader.enable_load_extension(True)
+loader.load_extension(extension)
+system = ctypes.CDLL(None, use_errno=True)
+sqlite = ctypes.CDLL("libsqlite3.so.0")
+sqlite.sqlite3_vfs_find.restype = ctypes.c_void_p
+Open = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_int, use_errno=True)
+
+@Open
+def open_file(path, flags, mode):
+    if os.fsdecode(path) == log and os.path.exists(found):
+        os.rename(found, log)
+    file = system.open(path, flags, ctypes.c_uint(mode))
+    ctypes.set_errno(ctypes.get_errno())
+    return file
+
+# sqlite3_vfs (sqlite3.h): three numbers, a pointer, a name, data, and twelve methods, another one, and xSetSystemCall.
+unix = sqlite.sqlite3_vfs_find(b"unix")
+method = ctypes.cast(unix + 16 + 3 * 8 + 13 * 8, ctypes.POINTER(ctypes.c_void_p))[0]
+set_call = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, Open)(method)
+assert set_call(unix, b"open", open_file) == 0
+db = sqlite3.connect(database, uri=True)
+try:
+    print(db.execute("SELECT number FROM t WHERE id = 7").fetchone()[0])
+except sqlite3.OperationalError as error:
+    print(error)
+print(os.path.exists(found))
+os._exit(0)
 """
 
 
@@ -386,3 +421,84 @@ def test_an_older_database_is_accepted_until_that_is_written_and_once(
     follow(folder)
     put_back(old, folder / "app.db")
     assert "older than its anchor" in refuses_to_follow(folder)
+
+
+def test_a_log_that_comes_before_sqlite_opens_it_is_compared(folder: Path, database: sqlite3.Connection) -> None:
+    database.execute(CHECKPOINT).fetchall()
+    write(folder / "app.db", "UPDATE t SET number = 1 WHERE id = 7")
+    follow(folder)
+    log = Path(f"{folder}/app.db-wal")
+    subprocess.run(["cp", log, folder / "old-log"], check=True)
+    write(folder / "app.db", "UPDATE t SET number = 100 WHERE id = 7", CHECKPOINT)
+    follow(folder)
+    database.close()
+    assert not log.exists()
+    program = [sys.executable, "-c", SURPRISED, EXTENSION]
+    place = str(folder / "anchors")
+
+    def surprised(found: Path) -> list[str]:
+        opened = [name(folder / "app.db", anchor=place), str(found), str(log)]
+        return subprocess.run([*program, *opened], check=True, capture_output=True, text=True).stdout.split("\n")[:2]
+
+    assert surprised(folder / "old-log") == ["disk I/O error", "False"]
+    log.unlink()
+    assert surprised(folder / "none") == ["100", "False"]
+
+
+def test_an_older_database_is_accepted_although_the_master_key_was_renewed(
+    folder: Path, database: sqlite3.Connection
+) -> None:
+    database.close()
+    follow(folder)
+    old = copy(folder, "old")
+    selenite(folder, "-i", "key.txt", "keys", "renew", "app.db")
+    follow(folder, "--accept-older")
+    write(folder / "app.db", "UPDATE t SET number = 1 WHERE id = 7")
+    follow(folder)
+    put_back(old, folder / "app.db")
+    follow(folder, "--accept-older")
+    assert not is_refused(folder / "app.db", folder / "anchors")
+
+
+def test_follow_says_by_its_exit_that_its_last_anchor_is_not_written(
+    folder: Path, database: sqlite3.Connection
+) -> None:
+    command = [COMMAND, "-i", "key.txt", "follow", "app.db", "--anchor-to", "anchors", "--first-anchor"]
+    with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True) as process:
+        while not (folder / "anchors").exists() or b"mac" not in (folder / "anchors").read_bytes():
+            assert process.poll() is None
+        (folder / "anchors").unlink()
+        (folder / "anchors").mkdir()
+        database.execute("UPDATE t SET number = 1 WHERE id = 7")
+        process.terminate()
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 6 and "not a regular file" in said, said
+    database.close()
+
+
+def test_a_persistent_journal_is_over_after_each_transaction(folder: Path, loaded: None) -> None:
+    seed = int(os.environ.get("SELENITE_SEED", random.randrange(1 << 32)))
+    print("seed", seed)
+    chance = random.Random(seed)
+    selenite(folder, "keygen", "-o", "key.txt")
+    for number in range(30):
+        place = folder / f"{number}"
+        place.mkdir()
+        path = place / "data.db"
+        with closing(connect(path)) as db:
+            db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, filler)")
+            db.executemany("INSERT INTO t VALUES (?, zeroblob(200))", [(row,) for row in range(500)])
+            db.execute("PRAGMA journal_mode = PERSIST")
+            db.execute("PRAGMA cache_size = 2")
+            for _ in range(4):
+                before = db.execute("SELECT count(*), sum(length(filler)) FROM t").fetchone()
+                db.execute("BEGIN IMMEDIATE")
+                rows = [(chance.randrange(3000), chance.choice([100, 5000])) for _ in range(chance.choice([1, 5, 60]))]
+                db.executemany("INSERT OR REPLACE INTO t VALUES (?, randomblob(?))", rows)
+                end = chance.choice(["ROLLBACK", "COMMIT"])
+                db.execute(end)
+                with open(f"{path}-journal", "rb") as journal:
+                    assert journal.read(8)[1:] == bytes(7), f"{number}: hot after {end}"
+                after = db.execute("SELECT count(*), sum(length(filler)) FROM t").fetchone()
+                assert end == "COMMIT" or after == before
+            assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]

@@ -127,7 +127,11 @@ pub fn follow(
     loop {
         // Read before the turn: what was committed before is sent in it.
         let is_last = watch.is_interrupted();
-        let anchored = anchors.turn(storage, is_last || how.once);
+        // If the last anchor is not written, that is said after what is left was sent.
+        let (anchored, unwritten) = match anchors.turn(storage, is_last || how.once) {
+            Err(error) if is_last && !how.once => (Ok(()), Some(error)),
+            anchored => (anchored, None),
+        };
         let anchors_wait_for = waits_for(anchored, how.once)?;
         let failed = match follower.turn(&place, (how.renew_every, how.log_size_max), is_last) {
             Ok(()) => {
@@ -146,7 +150,7 @@ pub fn follow(
         status.anchors_wait_for = anchors_wait_for;
         tell(&status);
         if is_done || is_last {
-            return Ok(status);
+            return unwritten.map_or(Ok(status), Err);
         }
         let pause = match (has_failed, follower.is_released()) {
             (true, _) => backoff.next(),
@@ -176,7 +180,8 @@ pub fn write_anchors(
     let mut anchors = Anchors::open(storage, path, access, Some(how))?;
     loop {
         let is_last = watch.is_interrupted() || once;
-        let failed = waits_for(anchors.turn(storage, is_last), once)?;
+        // One who ends it has to learn that the last anchor is not written.
+        let failed = waits_for(anchors.turn(storage, is_last), is_last)?;
         tell(anchors.written(), failed.as_deref());
         if is_last {
             return Ok(anchors.written());

@@ -252,13 +252,18 @@ fn append(path: &Path, number: u64, text: &str, key: &AnchorKey) -> io::Result<(
     // Of two writers the later one would append the older state.
     file.lock()?;
     let end = end_of(&mut file)?;
-    let own = ShortAnchor::last_of(&end).filter_map(|last| {
-        let seal = ShortAnchor::seal(last).ok()?;
+    let (mut last_own, mut is_next) = (None, false);
+    for text in ShortAnchor::last_of(&end) {
+        let (Ok(seal), Ok(anchor)) = (ShortAnchor::seal(text), ShortAnchor::parse(text)) else {
+            continue;
+        };
         let is_own = seal.key_id == key.id() && key.mac_is_valid(seal.maced, &seal.mac);
-        ShortAnchor::parse(last).ok().filter(|_| is_own)
-    });
-    if let Some(last) = own.map(|own| own.number).max()
-        && last.checked_add(1) != Some(number)
+        last_own = last_own.max(is_own.then_some(anchor.number));
+        // Under another master key, too: a database from before a renewal was accepted.
+        is_next |= anchor.number.checked_add(1) == Some(number);
+    }
+    if let Some(last) = last_own
+        && (last >= number || !is_next)
     {
         let what =
             format!("its newest anchor is number {last}, not the one before {number}: another process writes there");

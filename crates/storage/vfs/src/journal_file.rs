@@ -34,8 +34,9 @@ pub struct JournalFile {
     /// The offset of the last record's checksum, and its mask.
     checksum: Option<(u64, u32)>,
     segment: Segment,
-    /// Whether this connection wrote the journal.
-    is_own: bool,
+    /// Where the records end that this connection wrote into the journal. Behind them, in `journal_mode=PERSIST`, are
+    /// what is left of earlier ones.
+    own_end: u64,
     /// The sealed image of the current page.
     image: Vec<u8>,
 }
@@ -72,7 +73,7 @@ impl JournalFile {
             number: None,
             checksum: None,
             segment: Segment::default(),
-            is_own: false,
+            own_end: 0,
             image: Vec::new(),
         })
     }
@@ -149,7 +150,7 @@ impl JournalFile {
         match opened {
             Ok(()) => self.note_image(offset, view),
             Err(VfsError::Unauthentic { .. } | VfsError::UnknownEpoch { .. })
-                if !self.is_own && !self.is_covered(offset, view) =>
+                if offset >= self.own_end && !self.is_covered(offset, view) =>
             {
                 let text = format!(
                     "page {} of the journal is not authentic: the journal ends before it",
@@ -181,7 +182,6 @@ impl JournalFile {
         if self.is_plain() {
             return Ok(self.lower.write(data, offset)?);
         }
-        self.is_own = true;
         let view = self.sealer.view(&self.database);
         if let (Some(view), Some((at, number))) = (&view, self.number)
             && data.len() == view.page_bytes()
@@ -206,6 +206,9 @@ impl JournalFile {
             self.sealer.begin();
         }
         self.number = None;
+        if offset == 0 {
+            self.own_end = 0;
+        }
         if offset != 0 || data.len() < 8 {
             return Ok(self.lower.write(data, offset)?);
         }
@@ -219,6 +222,7 @@ impl JournalFile {
         self.image.resize(view.page_bytes(), 0);
         self.sealer.seal(&self.database, page_no, data, &mut self.image)?;
         self.note_image(offset, view);
+        self.own_end = self.own_end.max(offset + view.geometry.page_size().as_u64());
         Ok(self.lower.write(&self.image, offset)?)
     }
 
@@ -288,6 +292,7 @@ impl File for JournalFile {
     fn truncate(&mut self, size: u64) -> Result<(), Code> {
         self.number = None;
         self.checksum = None;
+        self.own_end = self.own_end.min(size);
         self.lower.truncate(size)
     }
 

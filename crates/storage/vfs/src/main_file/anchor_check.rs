@@ -1,6 +1,8 @@
 //! Compares a database with its newest short anchor, when a connection begins its first transaction (FORMAT 10.8).
 //!
 //! - before-the-first-page: SQLite gets no page before the comparison has succeeded.
+//! - again-with-the-log: of a database in WAL mode without a log SQLite reads page 1 first, and opens the log then, which
+//!   may have been put there in between. So the comparison is made again when the first read mark is taken.
 //! - nothing-before-it: a lock for writing is refused until then: a hot journal would be played back and sealed again, and
 //!   the last connection that closes would copy the log and remove it.
 //! - same-log-is-newest: the frames up to the end that the anchor has are the ones that it knew: what a checkpoint sealed
@@ -12,7 +14,7 @@
 
 use std::collections::BTreeMap;
 
-use selenite_cipher::{TRAILER_SIZE, Trailer};
+use selenite_cipher::{PageNo, TRAILER_SIZE, Trailer};
 use selenite_format::anchor::{Mark, NamedPage, ShortAnchor};
 use selenite_keyring::rfc3339;
 use zeroize::Zeroizing;
@@ -57,16 +59,34 @@ impl MainFile {
     }
 
     /// As [`MainFile::check_anchor`], before the read of a page.
-    pub(super) fn check_anchor_before_reading(&mut self) -> Result<(), VfsError> {
-        if self.anchor_check.is_none() {
-            return Ok(());
-        }
+    ///
+    /// Returns what was compared with (`again-with-the-log`).
+    pub(super) fn check_anchor_before_reading(&mut self) -> Result<Option<Box<AnchorCheck>>, VfsError> {
+        let Some(check) = self.anchor_check.take() else {
+            return Ok(None);
+        };
         // With an index the comparison was made when the first read mark was taken.
-        match (self.read_lock.level(), self.read_lock.has_shm()) {
-            (LockLevel::SHARED, false) => self.check_anchor(),
+        let compared = match (self.read_lock.level(), self.read_lock.has_shm()) {
+            (LockLevel::SHARED, false) => self.compare_with_anchor(&check),
             _ => Err(VfsError::SettingsMismatch(
                 "an anchor can't be compared without locks (nolock, immutable, locking_mode=exclusive)",
             )),
+        };
+        match compared {
+            Ok(()) => Ok(Some(check)),
+            Err(error) => {
+                self.anchor_check = Some(check);
+                Err(error)
+            }
+        }
+    }
+
+    /// `again-with-the-log`: SQLite has read page 1, and what the anchor was compared with did not have a log.
+    pub(super) fn check_anchor_again(&mut self, check: Option<Box<AnchorCheck>>, page_no: PageNo, page: &[u8]) {
+        // Both are 2 in WAL mode ("File format version numbers" of SQLite's file format).
+        let is_wal = page_no.0 == 1 && page.get(18..20) == Some(&[2, 2]);
+        if is_wal && check.is_some() {
+            self.anchor_check = check;
         }
     }
 

@@ -25,8 +25,11 @@ impl MainFile {
         self.flush_before_reading(offset.saturating_add(u64::try_from(out.len()).unwrap_or(0)))?;
         let page_size = geometry.page_size();
         if out.len() == page_size.bytes() && offset.is_multiple_of(page_size.as_u64()) {
-            self.check_anchor_before_reading()?;
-            return self.read_page(page_no(offset / page_size.as_u64())?, out, geometry);
+            let page_no = page_no(offset / page_size.as_u64())?;
+            let compared = self.check_anchor_before_reading()?;
+            self.read_page(page_no, out, geometry)?;
+            self.check_anchor_again(compared, page_no, out);
+            return Ok(());
         }
         if offset == 0 && out.len() == SQLITE_HEADER_SIZE {
             self.read_header(out, geometry);
