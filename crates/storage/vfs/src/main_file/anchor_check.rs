@@ -45,8 +45,7 @@ impl MainFile {
         self.anchor_check = Some(Box::new(check));
     }
 
-    /// `before-the-first-page`: called before a page is read outside of a log, and when a read mark was taken. After an
-    /// error the next call compares again.
+    /// `before-the-first-page`: called when a read mark was taken. After an error the next call compares again.
     pub(super) fn check_anchor(&mut self) -> Result<(), VfsError> {
         let Some(check) = self.anchor_check.take() else {
             return Ok(());
@@ -58,12 +57,10 @@ impl MainFile {
         compared
     }
 
-    /// As [`MainFile::check_anchor`], before the read of a page.
-    ///
-    /// Returns what was compared with (`again-with-the-log`).
-    pub(super) fn check_anchor_before_reading(&mut self) -> Result<Option<Box<AnchorCheck>>, VfsError> {
+    /// Before the read of a page. The check stays until [`MainFile::end_anchor_check`].
+    pub(super) fn check_anchor_before_reading(&mut self) -> Result<(), VfsError> {
         let Some(check) = self.anchor_check.take() else {
-            return Ok(None);
+            return Ok(());
         };
         // With an index the comparison was made when the first read mark was taken.
         let compared = match (self.read_lock.level(), self.read_lock.has_shm()) {
@@ -72,21 +69,16 @@ impl MainFile {
                 "an anchor can't be compared without locks (nolock, immutable, locking_mode=exclusive)",
             )),
         };
-        match compared {
-            Ok(()) => Ok(Some(check)),
-            Err(error) => {
-                self.anchor_check = Some(check);
-                Err(error)
-            }
-        }
+        self.anchor_check = Some(check);
+        compared
     }
 
-    /// `again-with-the-log`: SQLite has read page 1, and what the anchor was compared with did not have a log.
-    pub(super) fn check_anchor_again(&mut self, check: Option<Box<AnchorCheck>>, page_no: PageNo, page: &[u8]) {
-        // Both are 2 in WAL mode ("File format version numbers" of SQLite's file format).
-        let is_wal = page_no.0 == 1 && page.get(18..20) == Some(&[2, 2]);
-        if is_wal && check.is_some() {
-            self.anchor_check = check;
+    /// A page was read after the comparison: no other is needed, but `again-with-the-log`.
+    pub(super) fn end_anchor_check(&mut self, page_no: PageNo, page: &[u8]) {
+        // lockBtree() opens the log by the read version, which is 2 in WAL mode.
+        let opens_log = page_no.0 == 1 && page.get(READ_VERSION) == Some(&2);
+        if !opens_log {
+            self.anchor_check = None;
         }
     }
 
@@ -281,5 +273,7 @@ impl Sealed {
     }
 }
 
+/// Where page 1 has it.
+const READ_VERSION: usize = 19;
 /// How many page numbers an error names.
 const SHOWN_MAX: usize = 8;

@@ -26,9 +26,12 @@ impl MainFile {
         let page_size = geometry.page_size();
         if out.len() == page_size.bytes() && offset.is_multiple_of(page_size.as_u64()) {
             let page_no = page_no(offset / page_size.as_u64())?;
-            let compared = self.check_anchor_before_reading()?;
+            if self.anchor_check.is_none() {
+                return self.read_page(page_no, out, geometry);
+            }
+            self.check_anchor_before_reading()?;
             self.read_page(page_no, out, geometry)?;
-            self.check_anchor_again(compared, page_no, out);
+            self.end_anchor_check(page_no, out);
             return Ok(());
         }
         if offset == 0 && out.len() == SQLITE_HEADER_SIZE {
