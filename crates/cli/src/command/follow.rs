@@ -8,7 +8,7 @@ use selenite::backup::{self, Backup, CompressionLevel};
 use selenite::follow::{Anchoring, Follow, Status, follow, write_anchors};
 use selenite::storage::Disk;
 use selenite::{Access, AnchorPlace, KeyError};
-use selenite_keyring::read_trusted;
+use selenite_keyring::check_trusted;
 
 use crate::cli_error::CliError;
 use crate::lines::{bytes, counted, elapsed};
@@ -25,7 +25,7 @@ pub fn run(arguments: &arguments::follow::Follow, access: &Access) -> Result<(),
     });
     if let Some(AnchorPlace::File(file)) = anchoring.as_ref().map(|how| &how.place)
         && file.is_file()
-        && let Err(error @ KeyError::Untrusted { .. }) = read_trusted(file, 0)
+        && let Err(error @ KeyError::Untrusted { .. }) = check_trusted(file)
     {
         note(&format!(
             "warning: {error}; one who can write there can put back an old anchor with an old database"

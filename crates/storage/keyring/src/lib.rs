@@ -65,7 +65,7 @@ pub use provider::passphrase::{Cost, PassphraseIdentity};
 pub use provider::raw::RawIdentity;
 pub use provider::{EXPORTED_KEY_SIZE, Effort, Identity, OriginProof, Recipient, SlotBody};
 pub use random::{Random, os_random};
-pub use secret_file::{read_trusted, read_trusted_text, write_key_file};
+pub use secret_file::{check_trusted, read_trusted, read_trusted_text, write_key_file};
 pub use shell_word::shell_word;
 pub use slot::{SlotSummary, find_slot};
 pub use spec::Spec;

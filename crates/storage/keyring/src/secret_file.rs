@@ -51,6 +51,13 @@ pub fn read_trusted(path: &Path, size_max: usize) -> Result<Zeroizing<Vec<u8>>, 
     read_within(path, size_max, PIPE_TIME_LIMIT)
 }
 
+/// Checks that only this process's user and root can change a file (`platform/unix/ownership.rs`, only-owner-writes).
+///
+/// `Untrusted`; `Io`.
+pub fn check_trusted(path: &Path) -> Result<(), KeyError> {
+    platform::check_owners(path, &open(path)?)
+}
+
 /// Enforces `pipe-with-deadline`.
 fn read_within(path: &Path, size_max: usize, time_limit: Duration) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     if !fs::metadata(path).is_ok_and(|facts| platform::is_pipe(&facts)) {
