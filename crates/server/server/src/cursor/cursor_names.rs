@@ -299,6 +299,9 @@ impl CursorNames {
     pub fn facts(&self) -> Arc<Vec<CursorFacts>> {
         let mut facts = Vec::new();
         let mut shown: HashSet<CursorId> = HashSet::new();
+        let global: HashSet<CursorId> = self.global.values().copied().collect();
+        let details =
+            |id: CursorId, cursor: &Cursor| cursor.details(id, (global.contains(&id), self.numbered.contains(&id)));
         let mut add = |scope, name: &str, id: Option<CursorId>| {
             let cursor = id.and_then(|id| Some((id, self.kept.get(&id)?)));
             shown.extend(id);
@@ -306,8 +309,7 @@ impl CursorNames {
                 scope,
                 name: name.to_owned(),
                 status: cursor.map_or(UNALLOCATED, |(_, cursor)| cursor.status()),
-                cursor: cursor
-                    .map(|(id, cursor)| cursor.details(id, (self.is_global(id), self.numbered.contains(&id)))),
+                cursor: cursor.map(|(id, cursor)| details(id, cursor)),
             });
         };
         let named = |id: &CursorId| self.kept.get(id).map_or("", |cursor| cursor.name.as_str());
@@ -333,14 +335,10 @@ impl CursorNames {
                 scope: CursorScope::Other,
                 name: named(&id).to_owned(),
                 status: cursor.map_or(UNALLOCATED, Cursor::status),
-                cursor: cursor.map(|cursor| cursor.details(id, (self.is_global(id), self.numbered.contains(&id)))),
+                cursor: cursor.map(|cursor| details(id, cursor)),
             });
         }
         Arc::new(facts)
-    }
-
-    fn is_global(&self, id: CursorId) -> bool {
-        self.global.values().any(|global| *global == id)
     }
 
     /// Whether there is nothing to show.

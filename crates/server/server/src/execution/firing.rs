@@ -53,16 +53,17 @@ impl SessionExecutor<'_> {
 
     /// The triggers that a change of a table fires, in their order.
     fn triggers_on(&self, table: &Table, verb: ChangeVerb) -> FiringTriggers {
-        // With RECURSIVE_TRIGGERS a trigger may be fired by a statement of its own.
-        let objects = &self.scope.objects;
-        let is_recursive = objects
-            .directory
-            .options(objects.database_id)
-            .is_on("RECURSIVE_TRIGGERS");
         let running = self.frames.trigger();
+        // With RECURSIVE_TRIGGERS a trigger may be fired by a statement of its own.
+        let recurs = || {
+            let objects = &self.scope.objects;
+            objects
+                .directory
+                .options(objects.database_id)
+                .is_on("RECURSIVE_TRIGGERS")
+        };
         let may_fire = |trigger: &SchemaTrigger| {
-            let recurs = is_recursive && trigger.timing == TriggerTiming::After;
-            recurs || running != Some(trigger.row.object_id)
+            running != Some(trigger.row.object_id) || trigger.timing == TriggerTiming::After && recurs()
         };
         let triggers = self.scope.objects.catalog.schema.triggers_of(table.object_id);
         let mut triggers: Vec<Arc<SchemaTrigger>> = triggers

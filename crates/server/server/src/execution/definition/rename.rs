@@ -123,17 +123,7 @@ impl DefinitionContext<'_> {
         if is_used || is_other && schema.user_of_new_type((&row.schema, asked.new)).is_some() {
             return Err(SqlError::unsupported("sp_rename of a type that is in use"));
         }
-        self.store(
-            "main",
-            Written {
-                object_id: row.object_id,
-                kind: row.kind,
-                schema: &row.schema,
-                name: asked.new,
-                parent: row.parent,
-                definition: row.definition.clone(),
-            },
-        )
+        self.store_renamed(row, asked)
     }
 
     /// 15336: a sequence that a default takes its numbers from.
@@ -149,8 +139,8 @@ impl DefinitionContext<'_> {
         }
     }
 
-    fn rename_module(&self, row: &CatalogRow, asked: &Renaming<'_>) -> Result<(), SqlError> {
-        self.check_new_object(&row.schema, &row.name, asked)?;
+    /// Only its name changes.
+    fn store_renamed(&self, row: &CatalogRow, asked: &Renaming<'_>) -> Result<(), SqlError> {
         self.store(
             "main",
             Written {
@@ -162,6 +152,11 @@ impl DefinitionContext<'_> {
                 definition: row.definition.clone(),
             },
         )
+    }
+
+    fn rename_module(&self, row: &CatalogRow, asked: &Renaming<'_>) -> Result<(), SqlError> {
+        self.check_new_object(&row.schema, &row.name, asked)?;
+        self.store_renamed(row, asked)
     }
 
     /// What a view is bound to is not renamed.
