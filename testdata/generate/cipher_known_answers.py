@@ -148,6 +148,7 @@ def anchor_answers():
     m = extract(DATABASE_ID, MASTER_KEY)
     yield "anchor mac", hmac_sha256(expand(m, b"selenite/1 anchor mac", 32), PLAIN)
     yield "anchor key id", expand(m, b"selenite/1 anchor key id", 16)
+    yield "data key id", expand(extract(DATABASE_ID, DATA_KEY), b"selenite/1 data key id", 16)
 
 
 def origin_answers():

@@ -76,7 +76,10 @@ fn newest(destination: &dyn Destination, line: &str) -> Result<(), CliError> {
         .map_err(|error| EngineError::Backup(error.into()))?;
     // An earlier one under a later name, alone or within another text, would be taken for the newest.
     if !ShortAnchor::parse(&text).is_ok_and(|anchor| anchor.number == number) {
-        return Err(usage(format!("{last} is not the anchor with this number")));
+        return Err(CliError::Engine(EngineError::Usage {
+            what: format!("{last} is not the anchor with this number"),
+            next: "find out who stored it, and remove the object".to_owned(),
+        }));
     }
     print(&String::from_utf8_lossy(&text))?;
     Ok(())

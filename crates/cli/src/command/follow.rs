@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use selenite::backup::{self, Backup, CompressionLevel};
 use selenite::follow::{Anchoring, Follow, Status, follow, write_anchors};
 use selenite::storage::Disk;
-use selenite::{Access, AnchorPlace, KeyError};
+use selenite::{Access, AnchorPlace, EngineError, KeyError};
 use selenite_keyring::check_trusted;
 
 use crate::cli_error::CliError;
@@ -17,8 +17,13 @@ use crate::output::{note, print};
 use crate::{arguments, destination, printable};
 
 pub fn run(arguments: &arguments::follow::Follow, access: &Access) -> Result<(), CliError> {
-    let anchoring = arguments.anchor_to.clone().map(|place| Anchoring {
-        place: AnchorPlace::parse(place),
+    let place = arguments.anchor_to.clone().map(AnchorPlace::parse).transpose();
+    let place = place.map_err(|error| EngineError::Usage {
+        what: format!("--anchor-to: {error}"),
+        next: "see selenite follow --help".to_owned(),
+    })?;
+    let anchoring = place.map(|place| Anchoring {
+        place,
         every: arguments.anchor_interval,
         accept_older: arguments.accept_older,
         is_first: arguments.first_anchor,

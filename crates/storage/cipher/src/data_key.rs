@@ -37,6 +37,11 @@ impl DataKey {
         self.database_id
     }
 
+    /// An identifier of the key (FORMAT 10.2); it reveals nothing about the key.
+    pub fn id(&self) -> [u8; 16] {
+        *self.extracted.expand::<16>(&[b"selenite/1 data key id"]).expose()
+    }
+
     /// The key bytes of a session.
     pub(crate) fn expand<const N: usize>(&self, session: SessionId) -> Secret<N> {
         assert_eq!(N, self.suite.key_size());

@@ -14,7 +14,7 @@ use selenite_cipher::{DatabaseId, SessionId};
 
 use crate::{FormatError, PageSize};
 
-pub use short::{NamedPage, ShortAnchor};
+pub use short::{NamedPage, SealingEpoch, ShortAnchor};
 
 /// The first eight bytes of a page's tag: they identify this image of the page among all that were ever sealed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -223,7 +223,11 @@ impl<'a> Lines<'a> {
     /// Checks the first line: magic and version.
     fn heading(&mut self, magic: &str) -> Result<(), FormatError> {
         if !self.rest.starts_with(magic.as_bytes()) {
-            return Err(FormatError::AnchorMagic);
+            return Err(if short::is_short(self.rest) {
+                FormatError::ShortAnchor
+            } else {
+                FormatError::AnchorMagic
+            });
         }
         match self.next() {
             Some(line) if line.strip_prefix(magic) == Some(VERSION) => Ok(()),

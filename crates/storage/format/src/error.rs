@@ -45,6 +45,8 @@ pub enum FormatError {
     WalChecksum,
     /// The caller: this is no anchor.
     AnchorMagic,
+    /// The caller: this is a short anchor, and an anchor of all pages is expected.
+    ShortAnchor,
     /// The file: an anchor of a later format.
     AnchorVersion,
     /// The file: an anchor without its last line.
@@ -82,6 +84,7 @@ impl fmt::Display for FormatError {
             }
             Self::WalChecksum => f.write_str("checksum of the WAL header is wrong"),
             Self::AnchorMagic => f.write_str("not an anchor"),
+            Self::ShortAnchor => f.write_str("a short anchor, for anchor= and selenite follow alone"),
             Self::AnchorVersion => f.write_str("an anchor of a later version"),
             Self::AnchorCut => f.write_str("the anchor was cut off: its last line, the MAC, is missing"),
             Self::ArchiveMagic => f.write_str("not a backup archive of this version"),

@@ -97,6 +97,12 @@ impl Trust {
         own.admit(unlocked).is_ok()
     }
 
+    /// Whether the keyring file pins a database, by its id or at its path.
+    #[must_use]
+    pub fn pins(&self, unlocked: &Unlocked) -> bool {
+        unlocked.pin == Pin::Pinned || self.is_pinned_by_path(unlocked)
+    }
+
     /// Records a new database at a path that was pinned on first use.
     ///
     /// # Errors

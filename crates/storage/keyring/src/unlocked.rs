@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use selenite_cipher::{DataKey, LogKey, MasterKey, Secret, SlotId, Unauthentic};
+use selenite_cipher::{DataKey, Epoch, LogKey, MasterKey, Secret, SlotId, Unauthentic};
 use selenite_format::{EpochRecord, State, Superblock};
 
 use crate::{KeyError, Origin, Pin};
@@ -29,12 +29,18 @@ impl Unlocked {
     ///
     /// `Tampered` if one does not unwrap: the MAC was valid, so its writer had the master key.
     pub fn data_keys(&self) -> Result<Vec<DataKey>, KeyError> {
-        let id = self.superblock.database_id;
         self.superblock
             .epochs
             .iter()
-            .map(|epoch| Ok(DataKey::new(self.data_secret(epoch)?, id, epoch.epoch, epoch.suite)))
+            .map(|epoch| self.data_key(epoch))
             .collect()
+    }
+
+    /// The identifier of an epoch's data key (FORMAT 10.2), if the superblock lists that epoch. `Tampered` as for
+    /// [`Unlocked::data_keys`].
+    pub fn data_key_id(&self, epoch: Epoch) -> Result<Option<[u8; 16]>, KeyError> {
+        let record = self.superblock.epochs.iter().find(|record| record.epoch == epoch);
+        record.map(|record| Ok(self.data_key(record)?.id())).transpose()
     }
 
     /// The log key. `Tampered` as for [`Unlocked::data_keys`].
@@ -84,6 +90,16 @@ impl Unlocked {
     /// Marks the file as replaced by another of the same name (FORMAT 3.10). This revokes access (FORMAT 3.7).
     pub fn retire(&mut self) {
         self.set_state(State::Retired, 0);
+    }
+
+    fn data_key(&self, record: &EpochRecord) -> Result<DataKey, KeyError> {
+        let secret = self.data_secret(record)?;
+        Ok(DataKey::new(
+            secret,
+            self.superblock.database_id,
+            record.epoch,
+            record.suite,
+        ))
     }
 
     pub(crate) fn data_secret(&self, epoch: &EpochRecord) -> Result<Secret<32>, KeyError> {

@@ -330,7 +330,7 @@ impl EngineError {
             return Self::Anchor {
                 what: format!("{} is older than its anchor: {by}", path.display()),
                 next: "find out who could put an old copy there, and restore the newest backup; after a restore on \
-                    purpose: selenite follow --accept-older"
+                    purpose: --accept-older --once"
                     .to_owned(),
             };
         }

@@ -127,7 +127,10 @@ pub(crate) fn sealed_status(
     keys: &Keys,
 ) -> Result<Sealed, EngineError> {
     match selenite_keyring::unlock(bytes, &keys.identities, &keys.trust, &keys.cache) {
-        Ok(unlocked) => Ok(unlocked_status(&unlocked, (superblocks, size), keys.readable.clone())),
+        Ok(unlocked) => Ok(Sealed {
+            is_pinned: Some(keys.trust.pins(&unlocked)),
+            ..unlocked_status(&unlocked, (superblocks, size), keys.readable.clone())
+        }),
         // A caller without a key still sees what is unencrypted.
         Err(
             error @ (KeyError::NoKey

@@ -31,11 +31,16 @@ pub enum AnchorPlace {
 
 impl AnchorPlace {
     /// Parses `PATH` or `command:NAME`.
-    #[must_use]
-    pub fn parse(text: OsString) -> Self {
-        match text.to_str().and_then(|text| text.strip_prefix("command:")) {
-            Some(name) => Self::Command(name.to_owned()),
-            None => Self::File(text.into()),
+    ///
+    /// # Errors
+    /// `Setting` if it is empty.
+    pub fn parse(text: OsString) -> Result<Self, VfsError> {
+        match text.to_str().map(|text| text.strip_prefix("command:").ok_or(text)) {
+            Some(Ok("") | Err("")) => Err(VfsError::Setting(
+                "the place of anchors is empty: it is a path, or command:NAME".to_owned(),
+            )),
+            Some(Ok(name)) => Ok(Self::Command(name.to_owned())),
+            Some(Err(_)) | None => Ok(Self::File(text.into())),
         }
     }
 
@@ -74,7 +79,7 @@ impl AnchorPlace {
             (Some(own), _) => Ok(Newest::Anchor(own)),
             (None, Some((number, generation))) => Ok(Newest::OtherMaster { generation, number }),
             (None, None) if bytes.is_empty() => Ok(Newest::None),
-            (None, None) => Err(self.missing("there is no complete anchor")),
+            (None, None) => Err(self.missing("what is there is no complete anchor: move it away")),
         }
     }
 
@@ -90,7 +95,8 @@ impl AnchorPlace {
             Newest::Anchor(anchor) => Ok(anchor),
             Newest::None => Err(self.missing("there is none")),
             Newest::OtherMaster { generation, .. } => Err(self.missing(&format!(
-                "it was written under another master key, at generation {generation}; this database is at {}",
+                "the newest was written under another master key, at generation {generation}, and this database is at {}: \
+                    after keys renew, selenite follow writes one",
                 unlocked.superblock.generation
             ))),
         }

@@ -213,7 +213,7 @@ impl fmt::Display for VfsError {
             Self::Older(by) => write!(
                 f,
                 "older than its anchor: {by}; find out who could put an old copy there, and restore the newest backup \
-                    (after a restore on purpose: selenite follow --accept-older)"
+                    (after a restore on purpose: selenite follow DB --anchor-to PLACE --accept-older --once)"
             ),
             Self::NoAnchor(why) => write!(
                 f,

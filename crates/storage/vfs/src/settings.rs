@@ -114,7 +114,7 @@ impl Settings {
             })?,
             // `Config::load` has read SELENITE_ORIGIN.
             origin: parse(name.parameter(c"origin"), None, |value| Ok(Some(value.parse()?)))?,
-            anchor: name.path_parameter(c"anchor").map(AnchorPlace::parse),
+            anchor: name.path_parameter(c"anchor").map(AnchorPlace::parse).transpose()?,
             allow_no_anchor: parse(name.parameter(c"anchor_missing"), false, |value| {
                 parse_allow("anchor_missing", value)
             })?,

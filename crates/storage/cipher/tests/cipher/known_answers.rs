@@ -81,6 +81,14 @@ fn the_anchor_key_makes_the_same_mac_and_id() {
 }
 
 #[test]
+fn a_data_key_has_the_same_id_in_every_suite() {
+    for suite in Suite::ALL {
+        let key = DataKey::new(Secret::new(run(0xb0)), database_id(), EPOCH, suite);
+        assert_eq!(hex(&key.id()), answer("data key id"));
+    }
+}
+
+#[test]
 fn the_master_key_makes_the_same_mac_and_commitment() {
     let master = MasterKey::new(master_key(), database_id());
     assert_eq!(hex(&master.mac(&plain())), answer("mac"));

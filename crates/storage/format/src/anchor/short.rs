@@ -24,12 +24,23 @@ pub struct ShortAnchor {
     pub page_size: PageSize,
     /// Counts the short anchors of a database; one more in each.
     pub number: u64,
+    /// The epoch that pages are sealed under. Missing in anchors from before it was written.
+    pub sealing: Option<SealingEpoch>,
     /// The end of the log, if it had frames.
     pub log: Option<LogEnd>,
     /// The highest counter of each known session, [`ShortAnchor::SESSIONS_MAX`] at most.
     pub sessions: BTreeMap<SessionId, u32>,
     /// Page 1 and pages that the newest commits wrote, [`ShortAnchor::PAGES_MAX`] at most.
     pub pages: BTreeMap<u32, NamedPage>,
+}
+
+/// The epoch that pages are sealed under.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SealingEpoch {
+    /// Its number.
+    pub epoch: Epoch,
+    /// The identifier of its data key: histories that part have epochs of the same number.
+    pub key_id: [u8; 16],
 }
 
 /// The image of a page.
@@ -58,6 +69,9 @@ impl ShortAnchor {
             self.page_size.as_u32(),
             self.number,
         );
+        if let Some(SealingEpoch { epoch, key_id }) = &self.sealing {
+            writeln!(text, "epoch {} {}", epoch.0, Hex(key_id)).expect("a string takes any text");
+        }
         if let Some(LogEnd { position, checksum }) = &self.log {
             let (salts, checksum) = (Hex(&position.salts), Hex(checksum));
             writeln!(text, "log {salts} {} {checksum}", position.frames).expect("a string takes any text");
@@ -87,6 +101,7 @@ impl ShortAnchor {
         lines.heading(MAGIC)?;
         let (database_id, key_id, made, generation, page_size) = lines.head()?;
         let number = lines.number("number")?;
+        let sealing = sealing(&mut lines)?;
         let log = log(&mut lines)?;
         let sessions = lines.sessions()?;
         let pages = pages(&mut lines)?;
@@ -101,6 +116,7 @@ impl ShortAnchor {
             generation,
             page_size,
             number,
+            sealing,
             log,
             sessions,
             pages,
@@ -122,6 +138,16 @@ impl ShortAnchor {
             })
             .filter(|one| Self::seal(one).is_ok())
     }
+}
+
+fn sealing(lines: &mut Lines<'_>) -> Result<Option<SealingEpoch>, FormatError> {
+    let Some(rest) = lines.next_if("epoch") else {
+        return Ok(None);
+    };
+    let (epoch, key_id) = rest.split_once(' ').ok_or(lines.fault())?;
+    let epoch = Epoch(number(epoch).ok_or(lines.fault())?);
+    let key_id = unhex(key_id).ok_or(lines.fault())?;
+    Ok(Some(SealingEpoch { epoch, key_id }))
 }
 
 fn log(lines: &mut Lines<'_>) -> Result<Option<LogEnd>, FormatError> {
@@ -154,6 +180,11 @@ fn pages(lines: &mut Lines<'_>) -> Result<BTreeMap<u32, NamedPage>, FormatError>
     Ok(pages)
 }
 
+/// Whether bytes begin like a short anchor of any version.
+pub(super) fn is_short(bytes: &[u8]) -> bool {
+    bytes.starts_with(MAGIC.as_bytes())
+}
+
 const MAGIC: &str = "selenite short anchor ";
 const LOOKED_AT_MAX: usize = 64;
 const MAC_LINE: &[u8] = b"\nmac ";
@@ -170,6 +201,10 @@ mod tests {
             generation: 7,
             page_size: PageSize::DEFAULT,
             number,
+            sealing: Some(SealingEpoch {
+                epoch: Epoch(12),
+                key_id: [9; 16],
+            }),
             log: Some(LogEnd {
                 position: LogPosition {
                     salts: [7; 8],
@@ -217,9 +252,10 @@ mod tests {
         let mac = text.split_once("mac ").unwrap().1;
         let expected = format!(
             "selenite short anchor 1\ndatabase {}\nkey {}\nmade 1767225600\ngeneration 7\npage-size 4096\nnumber 3\n\
-             log {} 11 {}\nsession {} 9\nsession {} 0\npage 1 1 {}\npage 70000 12 {}\nmac {mac}",
+             epoch 12 {}\nlog {} 11 {}\nsession {} 9\nsession {} 0\npage 1 1 {}\npage 70000 12 {}\nmac {mac}",
             "01".repeat(16),
             "02".repeat(16),
+            "09".repeat(16),
             "07".repeat(8),
             "08".repeat(8),
             "03".repeat(16),
@@ -228,6 +264,17 @@ mod tests {
             "06".repeat(8),
         );
         assert_eq!((text.as_str(), mac.len()), (expected.as_str(), 65));
+    }
+
+    #[test]
+    fn one_without_an_epoch_is_read() {
+        let without = ShortAnchor {
+            sealing: None,
+            ..one(3)
+        };
+        let text = without.encode(selenite_cipher::sha256);
+        assert!(!text.contains("epoch"));
+        assert_eq!(ShortAnchor::parse(text.as_bytes()).unwrap(), without);
     }
 
     #[test]

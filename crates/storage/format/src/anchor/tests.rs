@@ -113,6 +113,7 @@ fn another_version_has_its_own_error() {
     let text = text(&sample()).replacen("anchor 1", "anchor 2", 1);
     assert_eq!(Seal::find(text.as_bytes()), Err(FormatError::AnchorVersion));
     assert_eq!(Seal::find(b"SQLite format 3\0"), Err(FormatError::AnchorMagic));
+    assert_eq!(Seal::find(b"selenite short anchor 1\n"), Err(FormatError::ShortAnchor));
 }
 
 proptest! {

@@ -57,7 +57,9 @@ fn is_replaced(opened: Result<Unlocked, KeyError>) -> bool {
 fn a_database_is_pinned_on_first_use_and_another_at_its_path_is_refused() {
     let home = Home::new();
     let (path, first, second) = (home.at("a\"b'\\ \u{e9}\n.db"), made(), made());
-    for _ in 0..2 {
+    for is_pinned in [false, true] {
+        let trust = Trust::load(&home.config, None, Some(&path)).unwrap();
+        assert_eq!(trust.pins(&first), is_pinned);
         assert_eq!(home.open(&path, &first).unwrap().origin, Origin::Unknown);
     }
     assert!(is_replaced(home.open(&path, &second)));

@@ -24,9 +24,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use selenite_cipher::SessionId;
-use selenite_format::anchor::{NamedPage, ShortAnchor};
+use selenite_format::anchor::{NamedPage, SealingEpoch, ShortAnchor};
 use selenite_format::archive::LogEnd;
-use selenite_keyring::{Config, Unlocked};
+use selenite_keyring::{Config, KeyError, Unlocked};
 use selenite_vfs::anchor_place::{AnchorPlace, Newest};
 use selenite_vfs::error::VfsError;
 use selenite_vfs::snapshot::{Sealed, Snapshot, check_not_older};
@@ -147,7 +147,7 @@ impl Anchors {
         if identity(storage, path)? != writer.identity {
             return Err(EngineError::usage(
                 "another file has taken the name of the database, whose anchors were written",
-                "start again: if it was restored on purpose, with --accept-older",
+                "start again; if it was restored on purpose, first with --accept-older --once",
             ));
         }
         writer.check_log(storage)?;
@@ -200,7 +200,7 @@ impl Writer {
             return Ok(false);
         }
         sync_log(self.database.path())?;
-        let anchor = known.next(&unlocked);
+        let anchor = known.next(&unlocked)?;
         let text = anchor.encode(|maced| key.mac(maced));
         // After an error it is not known whether it was written: the newest one is read again.
         let appended = self.how.place.append(&self.config, anchor.number, &text, &key);
@@ -277,7 +277,7 @@ impl Writer {
                 (Newest::OtherMaster { number, .. }, None) => {
                     let what = format!(
                         "{place}: its newest anchor, number {number}, is under another master key: if it was renewed \
-                         while no selenite follow ran, begin again with --accept-older"
+                         while no selenite follow ran, run it once with --accept-older --once"
                     );
                     return Err(refused(VfsError::NoAnchor(what)));
                 }
@@ -407,11 +407,14 @@ impl Known {
     }
 
     /// The next anchor.
-    fn next(&self, unlocked: &Unlocked) -> ShortAnchor {
+    fn next(&self, unlocked: &Unlocked) -> Result<ShortAnchor, KeyError> {
+        let epoch = unlocked.superblock.sealing_epoch;
+        let key_id = unlocked.data_key_id(epoch)?;
         let mut sessions: Vec<_> = self.sessions.iter().collect();
         sessions.sort_by_key(|(_, (_, met))| Reverse(*met));
         let sessions = sessions.into_iter().take(ShortAnchor::SESSIONS_MAX);
-        ShortAnchor {
+        Ok(ShortAnchor {
+            sealing: key_id.map(|key_id| SealingEpoch { epoch, key_id }),
             log: self.end.filter(|end| end.position.frames > 0),
             database_id: unlocked.superblock.database_id,
             key_id: unlocked.master.anchor_key().id(),
@@ -422,7 +425,7 @@ impl Known {
             number: self.number.saturating_add(1),
             sessions: sessions.map(|(&session, &(counter, _))| (session, counter)).collect(),
             pages: self.pages.clone(),
-        }
+        })
     }
 }
 

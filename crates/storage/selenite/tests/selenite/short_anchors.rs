@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 use selenite::follow::{Anchoring, write_anchors};
+use selenite::reencrypt::{Goal, Reencrypt, reencrypt};
 use selenite::storage::Disk;
 use selenite::{AnchorPlace, Class, EngineError, Observer, Progress, Watch};
 use selenite_testing::random::Random;
@@ -101,6 +102,26 @@ impl Anchored {
             }
         }
         folder.join("app.db")
+    }
+
+    /// Puts such a copy in the place of the database.
+    fn put_back(&self, copy: &Path) {
+        for suffix in ["", "-wal", "-shm"] {
+            let file = self.fixture.path(&format!("app.db{suffix}"));
+            let _ = fs::remove_file(&file);
+            let from = copy.with_file_name(format!("app.db{suffix}"));
+            if from.exists() {
+                fs::copy(from, file).unwrap();
+            }
+        }
+    }
+
+    fn re_encrypt(&self, goal: Goal, watch: &Watch) -> Result<(), EngineError> {
+        let how = Reencrypt {
+            goal,
+            ..Reencrypt::default()
+        };
+        reencrypt(&Disk, &self.path, &self.fixture.access(), &how, watch).map(drop)
     }
 }
 
@@ -278,6 +299,8 @@ fn a_place_without_an_anchor_of_the_database_is_an_error_that_can_be_allowed() {
     refuse("missing");
     fs::write(&anchored.place, "").unwrap();
     refuse("empty");
+    let unnamed = anchored.connect_with(&anchored.path, "&anchor=");
+    assert!(unnamed.is_err());
     fs::write(&anchored.place, "selenite short anchor 1\n").unwrap();
     refuse("cut");
     fs::remove_file(&anchored.place).unwrap();
@@ -344,14 +367,7 @@ fn a_restored_database_is_gone_on_with_when_that_is_said() {
     connection.execute("UPDATE t SET b = 1", []).unwrap();
     assert_eq!(anchored.follow(false).unwrap(), 1);
     drop(connection);
-    for file in ["app.db-wal", "app.db-shm"] {
-        let _ = fs::remove_file(anchored.fixture.path(file));
-    }
-    fs::copy(&old, &anchored.path).unwrap();
-    let log = old.with_file_name("app.db-wal");
-    if log.exists() {
-        fs::copy(log, anchored.fixture.path("app.db-wal")).unwrap();
-    }
+    anchored.put_back(&old);
     let refused = anchored.follow(false).unwrap_err();
     assert!(matches!(refused, EngineError::Anchor { .. }), "{refused}");
     assert_eq!(
@@ -361,6 +377,39 @@ fn a_restored_database_is_gone_on_with_when_that_is_said() {
     assert_eq!(anchored.follow(true).unwrap(), 1);
     assert_eq!(code(&anchored.open(&anchored.path, "")), 0);
     assert_eq!(anchored.follow(false).unwrap(), 1);
+}
+
+#[test]
+fn a_state_that_was_given_up_is_refused_although_it_was_re_encrypted() {
+    let anchored = Anchored::new();
+    anchored.follow(false).unwrap();
+    let old = anchored.copy("old");
+    anchored.re_encrypt(Goal::NewKey, &Watch::none()).unwrap();
+    anchored.follow(false).unwrap();
+    let given_up = anchored.copy("given-up");
+    anchored.put_back(&old);
+    assert_eq!(code(&anchored.open(&anchored.path, "")), VNODE);
+    anchored.follow(true).unwrap();
+    assert_eq!(code(&anchored.open(&anchored.path, "")), 0);
+    assert_eq!(code(&anchored.open(&given_up, "")), VNODE);
+
+    // It is re-encrypted itself: epochs of the same number, and in between pages of both.
+    let stopped = Watch::new(Arc::new(Stop(AtomicBool::new(true))));
+    anchored.re_encrypt(Goal::NewKey, &stopped).unwrap_err();
+    for goal in [None, Some(Goal::GoOn)] {
+        if let Some(goal) = goal {
+            anchored.re_encrypt(goal, &Watch::none()).unwrap();
+        }
+        anchored.follow(false).unwrap();
+        assert_eq!(code(&anchored.open(&anchored.path, "")), 0, "{goal:?}");
+        assert_eq!(code(&anchored.open(&given_up, "")), VNODE, "{goal:?}");
+    }
+    anchored
+        .connect(&anchored.path)
+        .unwrap()
+        .execute_batch("PRAGMA wal_checkpoint = TRUNCATE")
+        .unwrap();
+    assert_eq!(code(&anchored.open(&anchored.path, "")), 0);
 }
 
 #[test]

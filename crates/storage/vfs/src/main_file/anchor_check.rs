@@ -9,13 +9,14 @@
 //!   again after them is their content. In another log all pages are newer than the anchor, or what the file has, too: a
 //!   power failure may bring a log back that was removed.
 //! - index-changed: what a writer changed between SQLite's look at the index and its lock, SQLite reads again.
-//! - later-epoch-is-newer: a checkpoint seals a page again if the epoch has changed. No old image is of a later epoch.
+//! - later-epoch-is-newer: a checkpoint seals a page again if the epoch has changed. What the anchor knows was sealed again
+//!   under its sealing epoch at most; an image of a later one, of a known session, is of a history that was given up.
 //! - opened-not-only-read: a page's trailer counts only if the page opens: anyone can write a trailer with a high counter.
 
 use std::collections::BTreeMap;
 
-use selenite_cipher::{PageNo, TRAILER_SIZE, Trailer};
-use selenite_format::anchor::{Mark, NamedPage, ShortAnchor};
+use selenite_cipher::{Epoch, PageNo, TRAILER_SIZE, Trailer};
+use selenite_format::anchor::{Mark, NamedPage, SealingEpoch, ShortAnchor};
 use selenite_keyring::rfc3339;
 use zeroize::Zeroizing;
 
@@ -163,6 +164,7 @@ pub fn check_not_older(seen: &mut Snapshot<'_>, anchor: &ShortAnchor) -> Result<
     let size = seen.page_size().bytes();
     let mut image = vec![0; size];
     let mut plain = Zeroizing::new(vec![0; size]);
+    let last_epoch = check_epoch(seen, anchor)?;
     let known_frames = check_log(seen, anchor)?;
     let mut older = Vec::new();
     for (&page_no, named) in &anchor.pages {
@@ -175,7 +177,8 @@ pub fn check_not_older(seen: &mut Snapshot<'_>, anchor: &ShortAnchor) -> Result<
         let sealed = Sealed::of(&image);
         // same-log-is-newest.
         let is_known_frame = seen.frame_of(page_no).is_some_and(|frame| frame < known_frames);
-        let is_known = is_known_frame || sealed.image == *named || sealed.image.epoch > named.epoch;
+        let is_sealed_again = sealed.image.epoch > named.epoch && sealed.image.epoch <= last_epoch;
+        let is_known = is_known_frame || sealed.image == *named || is_sealed_again;
         if !is_known && is_from_before(anchor, &sealed) {
             older.push(page_no);
         }
@@ -191,6 +194,23 @@ pub fn check_not_older(seen: &mut Snapshot<'_>, anchor: &ShortAnchor) -> Result<
         older.len(),
         pages.join(", ")
     )))
+}
+
+/// Compares the data key of the epoch that was the sealing one: a history that was given up may have an epoch of the same
+/// number. Returns the last epoch under which an image that the anchor knows can have been sealed again.
+fn check_epoch(seen: &mut Snapshot<'_>, anchor: &ShortAnchor) -> Result<Epoch, VfsError> {
+    let Some(SealingEpoch { epoch, key_id }) = anchor.sealing else {
+        return Ok(Epoch(u32::MAX));
+    };
+    let listed = seen.unlocked()?.data_key_id(epoch)?;
+    if listed.is_some_and(|listed| listed != key_id) {
+        return Err(VfsError::Older(format!(
+            "its key epoch {} has another key than before {}",
+            epoch.0,
+            rfc3339(anchor.made)
+        )));
+    }
+    Ok(epoch)
 }
 
 /// Compares the log, if the transaction reads it. Returns how many of its frames the anchor knew.
