@@ -7,6 +7,8 @@
 //!   known sessions, and of each session the highest counters.
 //! - old-file-is-found: pages that were named before the log was restarted stay named until the log has them: by these the
 //!   file from before a checkpoint is found beside a log of any size. So the last ones that the log has stay named, too.
+//! - given-up-stays-so: an anchor that accepts an older state names the pages that the one before it named: what the newer
+//!   state had there is older from then on.
 //! - not-laundered: each turn compares first: what was put back meanwhile must not become the newest state. The connection
 //!   only reads, and is the first one: it plays no journal back, and while it is open no other connection can.
 //! - never-back: a place that has an earlier anchor than was written to it gets none, and one without an anchor only if
@@ -85,6 +87,8 @@ struct Known {
     pages: BTreeMap<u32, NamedPage>,
     /// The turn in which each of them was named.
     named_in: BTreeMap<u32, u64>,
+    /// Those that the anchor of a newer state named (given-up-stays-so), until the next anchor is written.
+    given_up: BTreeSet<u32>,
     /// The last anchor, if it was written under the present key.
     anchor: Option<ShortAnchor>,
     /// How many pages were written since the last anchor.
@@ -274,19 +278,18 @@ impl Writer {
                 }
                 // What is at the place may be what anyone appended; this is what was there.
                 (Newest::OtherMaster { number, .. }, Some(last)) => (number, last, false),
-                (Newest::OtherMaster { number, .. }, None) => {
-                    let what = format!(
-                        "{place}: its newest anchor, number {number}, is under another master key: if it was renewed \
-                         while no selenite follow ran, run it once with --accept-older --once"
-                    );
-                    return Err(refused(VfsError::NoAnchor(what)));
-                }
+                (Newest::OtherMaster { number, .. }, None) => return Err(refused(other_master(&place, number))),
             };
             let known = Known {
                 number,
                 ..Known::of(&anchor)
             };
             if accept_older {
+                let named = anchor.pages.keys().copied().filter(|&page_no| page_no != 1);
+                let known = Known {
+                    given_up: named.take(GIVEN_UP_MAX).collect(),
+                    ..known
+                };
                 return Ok((known, Some(anchor)));
             }
             Newest::Anchor(anchor.clone())
@@ -349,11 +352,13 @@ impl Known {
             *counter = sealed.counter.max(*counter);
             *met = self.turn;
         }
+        let given_up = std::mem::take(&mut self.given_up);
         let limit = match is_newest_first {
             true => NAMED_MAX,
             // One page of each session, where nothing else says which was written last.
-            false => NAMED_MAX.max(self.sessions.len()).min(ShortAnchor::PAGES_MAX - 1),
+            false => NAMED_MAX.max(self.sessions.len()),
         };
+        let mut room = limit.min(ShortAnchor::PAGES_MAX - 1 - given_up.len());
         // If nothing is new, the last commit is still that of an earlier turn.
         let is_anything_new = pages.iter().any(|(page_no, _)| *page_no != 1);
         let earlier_limit = if is_anything_new {
@@ -365,10 +370,14 @@ impl Known {
         earlier.retain(|&page_no, _| page_no <= seen.page_count);
         for (page_no, sealed) in pages {
             earlier.remove(&page_no);
-            if page_no == 1 || self.pages.len() < limit {
-                self.pages.insert(page_no, sealed.image);
-                self.named_in.insert(page_no, self.turn);
+            if page_no != 1 && !given_up.contains(&page_no) {
+                if room == 0 {
+                    continue;
+                }
+                room -= 1;
             }
+            self.pages.insert(page_no, sealed.image);
+            self.named_in.insert(page_no, self.turn);
         }
         self.keep(earlier, earlier_limit, seen);
     }
@@ -427,6 +436,13 @@ impl Known {
             pages: self.pages.clone(),
         })
     }
+}
+
+fn other_master(place: &AnchorPlace, number: u64) -> VfsError {
+    VfsError::NoAnchor(format!(
+        "{place}: its newest anchor, number {number}, is under another master key: if it was renewed while no selenite \
+         follow ran, run it once with --accept-older --once"
+    ))
 }
 
 /// Device and inode of the file at the database's path.
@@ -508,7 +524,7 @@ fn read_changes(snapshot: &mut Snapshot<'_>, mut known: Known, path: &Path) -> R
         None => None,
     };
     known.turn += 1;
-    let mut read = Read::default();
+    let mut read = Read::new(&known.given_up);
     match since {
         Some(since) => {
             snapshot
@@ -563,26 +579,27 @@ struct Read {
     below: Vec<(u32, Sealed)>,
     /// How many are kept before they are thinned.
     kept_max: usize,
+    /// Pages that are not thinned.
+    always: BTreeSet<u32>,
     count: u64,
 }
 
-impl Default for Read {
-    fn default() -> Self {
+impl Read {
+    fn new(given_up: &BTreeSet<u32>) -> Self {
         Self {
             pages: Vec::new(),
             below: Vec::new(),
             kept_max: KEPT_MIN,
+            always: given_up.iter().copied().chain([1]).collect(),
             count: 0,
         }
     }
-}
 
-impl Read {
     fn take(&mut self, page_no: u32, image: &[u8]) -> Result<(), VfsError> {
         self.pages.push((page_no, Sealed::of(image)));
         self.count += 1;
         if self.pages.len() >= self.kept_max {
-            self.pages = thinned(std::mem::take(&mut self.pages));
+            self.pages = thinned(std::mem::take(&mut self.pages), &self.always);
             self.kept_max = KEPT_MIN.max(2 * self.pages.len());
         }
         Ok(())
@@ -599,10 +616,10 @@ fn newest_first(read: Vec<(u32, Sealed)>) -> Vec<(u32, Sealed)> {
         .collect()
 }
 
-/// Those that may be among the newest, and page 1.
-fn thinned(read: Vec<(u32, Sealed)>) -> Vec<(u32, Sealed)> {
+/// Those that may be among the newest, and those that are always kept.
+fn thinned(read: Vec<(u32, Sealed)>, always: &BTreeSet<u32>) -> Vec<(u32, Sealed)> {
     ranked(read)
-        .filter(|(rank, page_no, _)| *rank < NAMED_MAX || *page_no == 1)
+        .filter(|(rank, page_no, _)| *rank < NAMED_MAX || always.contains(page_no))
         .map(|(_, page_no, sealed)| (page_no, sealed))
         .collect()
 }
@@ -621,6 +638,8 @@ fn ranked(mut read: Vec<(u32, Sealed)>) -> impl Iterator<Item = (usize, u32, Sea
 
 /// How many pages are named beside page 1, if the log says which were written last.
 const NAMED_MAX: usize = 64;
+/// How many pages of a state that was given up are named.
+const GIVEN_UP_MAX: usize = ShortAnchor::PAGES_MAX - 1 - NAMED_MAX;
 /// How many are kept at first while all are read.
 const KEPT_MIN: usize = 8192;
 

@@ -412,6 +412,25 @@ fn a_state_that_was_given_up_is_refused_although_it_was_re_encrypted() {
     assert_eq!(code(&anchored.open(&anchored.path, "")), 0);
 }
 
+/// Its last commit wrote a page that the newest commits of the older state did not.
+#[test]
+fn a_state_that_was_given_up_is_refused_whatever_page_it_had_changed() {
+    let anchored = Anchored::new();
+    let rows = "WITH RECURSIVE n(i) AS (SELECT 41 UNION ALL SELECT i + 1 FROM n WHERE i < 600)
+        INSERT INTO t SELECT i, randomblob(2500) FROM n; UPDATE t SET b = 1 WHERE a > 300";
+    anchored.connect(&anchored.path).unwrap().execute_batch(rows).unwrap();
+    anchored.follow(false).unwrap();
+    let old = anchored.copy("old");
+    let change = "UPDATE t SET b = randomblob(2500) WHERE a = 200";
+    anchored.connect(&anchored.path).unwrap().execute_batch(change).unwrap();
+    anchored.follow(false).unwrap();
+    let given_up = anchored.copy("given-up");
+    anchored.put_back(&old);
+    anchored.follow(true).unwrap();
+    assert_eq!(code(&anchored.open(&anchored.path, "")), 0);
+    assert_eq!(code(&anchored.open(&given_up, "")), VNODE);
+}
+
 #[test]
 fn no_journal_is_played_back_before_the_comparison() {
     let anchored = Anchored::new();
