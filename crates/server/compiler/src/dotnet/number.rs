@@ -171,6 +171,10 @@ fn standard(number: &Number, letter: char, digits: Option<usize>, culture: Cultu
             let rounded = number.times_ten_to(2).rounded(count(decimals));
             format!("{}{} %", sign(&rounded), grouped(&rounded, decimals))
         }
+        // Of float and real alone: the number has just the digits that it needs.
+        'R' if number.whole.is_none() && number.precision <= 17 => {
+            return general(number, None, if letter == 'r' { 'e' } else { 'E' });
+        }
         'X' => {
             let (value, bits) = number.whole?;
             let mask = if bits >= 64 { u64::MAX } else { (1_u64 << bits) - 1 };

@@ -173,11 +173,15 @@ impl QueryBinder<'_> {
             number,
             groups: &groups.exprs,
             aggregates: Vec::new(),
+            key_count: 0,
             error: None,
         };
         let mut outer = select.clone();
         for item in &mut outer.items {
+            rewrite.key_count = 0;
             rewrite.expr(self, item);
+            // A key is NULL where it is not in the row's set, whatever its column is.
+            item.nullable |= rewrite.key_count > 0;
         }
         for term in order {
             if let OrderKey::Value(value) = &mut term.key {
@@ -286,6 +290,8 @@ struct SetRewrite<'a> {
     number: u32,
     groups: &'a [Expr],
     aggregates: Vec<Expr>,
+    /// The number of keys that were replaced.
+    key_count: usize,
     error: Option<SqlError>,
 }
 
@@ -303,6 +309,7 @@ impl SetRewrite<'_> {
             NodeMut::Expr(expr) => {
                 if let Some(at) = self.groups.iter().position(|group| group == expr) {
                     *expr = column(self.number, at, expr.data_type).with_collation(expr.collation);
+                    self.key_count += 1;
                     return;
                 }
                 let ExprKind::QueryNode(reference) = expr.kind else {

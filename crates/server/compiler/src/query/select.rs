@@ -117,7 +117,7 @@ impl QueryBinder<'_> {
             let mut order = binder.bind_order(&bound, order_by, select.distinct)?;
             let aggregates = binder.scope().is_some_and(|scope| scope.has_aggregate);
             let grouped = !select.group_by.is_empty() || having.is_some() || aggregates;
-            let columns = bound.iter().map(|item| binder.column_of(item)).collect();
+            let mut columns: Vec<_> = bound.iter().map(|item| binder.column_of(item)).collect();
             let items: Vec<Expr> = bound.into_iter().map(|item| item.value).collect();
             binder.check_next_values(&items, (select.distinct, !order.is_empty(), limit.is_some()))?;
             let mut select = Select {
@@ -136,6 +136,9 @@ impl QueryBinder<'_> {
                 })?;
             }
             select = binder.group_by_sets(select, &mut order, &groups)?;
+            for (column, item) in columns.iter_mut().zip(&select.items) {
+                column.nullable |= item.nullable;
+            }
             binder.note_output_sources();
             let mut query = Query::of_select(select, columns);
             query.order = order;

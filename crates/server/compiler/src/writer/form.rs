@@ -166,10 +166,18 @@ fn compares_alike(from: &DataType, to: &DataType) -> bool {
         return true;
     }
     if let (Some(from_scale), Some(to_scale)) = (exact_scale(from), exact_scale(to)) {
-        return from_scale <= to_scale && from.precedence() <= to.precedence();
+        return from_scale <= to_scale
+            && whole_digits(from) <= whole_digits(to)
+            && from.precedence() <= to.precedence();
     }
     let text = from.family() == Family::Text && to.family() == Family::Text;
     text && (to.is_national() || !from.is_national()) && holds(from, to)
+}
+
+/// The digits before the point of an exact number.
+fn whole_digits(data_type: &DataType) -> u8 {
+    let described = data_type.describe();
+    described.precision.saturating_sub(described.scale)
 }
 
 /// Whether every value of `from` fits the length of `to`.

@@ -6,7 +6,8 @@ use selenite_compiler::change::RowWriter;
 use selenite_types::{DataType, Decimal, Value, convert};
 
 use super::row::{self, fit};
-use crate::sqlite::ChangeError;
+use crate::sqlite::{ChangeError, whole};
+
 use crate::statement::Run;
 
 /// A row to store.
@@ -200,26 +201,4 @@ fn number(writer: &RowWriter, run: &Run<'_>, row: &mut [Value], is_given: &[bool
         *place = value;
     }
     Ok(Some(number))
-}
-
-fn whole(value: &Value) -> Option<i128> {
-    match value {
-        Value::TinyInt(value) => Some(i128::from(*value)),
-        Value::SmallInt(value) => Some(i128::from(*value)),
-        Value::Int(value) => Some(i128::from(*value)),
-        Value::BigInt(value) => Some(i128::from(*value)),
-        Value::Decimal(decimal) => Some(decimal.unscaled),
-        Value::Null
-        | Value::Bit(_)
-        | Value::Money(_)
-        | Value::Real(_)
-        | Value::Float(_)
-        | Value::Text(_)
-        | Value::Binary(_)
-        | Value::Date(_)
-        | Value::Time(_)
-        | Value::DateTime(_)
-        | Value::DateTimeOffset(_)
-        | Value::Guid(_) => None,
-    }
 }

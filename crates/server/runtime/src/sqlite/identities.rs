@@ -13,10 +13,13 @@ use std::sync::{Mutex, PoisonError};
 
 use rusqlite::{Connection, OptionalExtension};
 use selenite_compiler::SqlError;
-use selenite_compiler::catalog::{IdentityRule, Table};
+use selenite_compiler::catalog::{Column, IdentityRule, Table};
 use selenite_compiler::definition::quoted;
+use selenite_types::Value;
+use selenite_types::storage::from_stored;
 
 use super::error::tsql_error;
+use super::functions::stored_ref;
 
 /// The counters of one database's tables and sequences, shared by all sessions.
 #[derive(Default)]
@@ -150,7 +153,7 @@ impl Identities {
         let (rule, column) = numbered(table)?;
         let next = match known {
             Some(counter) => counter.next,
-            None => load(connection, table, (rule, &column))?,
+            None => load(connection, table, (rule, column))?,
         };
         Ok((next != rule.seed).then_some(next - rule.increment))
     }
@@ -206,7 +209,7 @@ impl Identities {
         let (rule, column) = numbered(table)?;
         let next = match self.lock().tables.get(&table.object_id) {
             Some(counter) => counter.next,
-            None => load(connection, table, (rule, &column))?,
+            None => load(connection, table, (rule, column))?,
         };
         reserve(connection, table, begin)?;
         let before = Counter { next, left: 0 };
@@ -256,7 +259,7 @@ impl Identities {
         let mut counter = match counters.tables.get(&table.object_id) {
             Some(counter) => *counter,
             None => Counter {
-                next: load(connection, table, (rule, &column))?,
+                next: load(connection, table, (rule, column))?,
                 left: 0,
             },
         };
@@ -274,14 +277,14 @@ impl Identities {
     }
 }
 
-fn numbered(table: &Table) -> Result<(IdentityRule, String), SqlError> {
+fn numbered(table: &Table) -> Result<(IdentityRule, &Column), SqlError> {
     let column = table.identity().and_then(|at| table.columns.get(at));
-    let found = column.and_then(|column| Some((column.identity?, column.name.clone())));
+    let found = column.and_then(|column| Some((column.identity?, column)));
     found.ok_or_else(|| SqlError::internal("a table without an identity"))
 }
 
 /// The next value, from the reservation and the table's values.
-fn load(connection: &Connection, table: &Table, (rule, column): (IdentityRule, &str)) -> Result<i128, SqlError> {
+fn load(connection: &Connection, table: &Table, (rule, column): (IdentityRule, &Column)) -> Result<i128, SqlError> {
     let reserved = connection
         .query_row(
             "SELECT next FROM selenite_catalog WHERE object_id = ?1",
@@ -295,14 +298,15 @@ fn load(connection: &Connection, table: &Table, (rule, column): (IdentityRule, &
     let extreme = if rule.increment > 0 { "max" } else { "min" };
     let sql = format!(
         "SELECT {extreme}({}) FROM {}.{}",
-        quoted(column),
+        quoted(&column.name),
         quoted(&table.sqlite.schema),
         quoted(&table.sqlite.name)
     );
-    let used: Option<i128> = connection
-        .query_row(&sql, [], |row| row.get::<_, Option<i64>>(0))
+    let used = connection
+        .query_row(&sql, [], |row| Ok(from_stored(stored_ref(row.get_ref(0)?), &column.data_type)))
         .map_err(|error| tsql_error(&error))?
-        .map(i128::from);
+        .map_err(|misfit| SqlError::misfit(&format!("{}.{}", table.name, column.name), &misfit.to_string()))?;
+    let used = whole(&used);
     let beyond = used.map(|used| used + rule.increment);
     let further = |a: i128, b: i128| if rule.increment > 0 { a.max(b) } else { a.min(b) };
     let begin = reserved.unwrap_or(rule.seed);
@@ -318,6 +322,29 @@ fn reserve(connection: &Connection, table: &Table, next: i128) -> Result<(), Sql
     done.and_then(|mut statement| statement.execute((table.object_id, next.to_string())))
         .map(drop)
         .map_err(|error| tsql_error(&error))
+}
+
+/// The number in a value of an identity's type.
+pub fn whole(value: &Value) -> Option<i128> {
+    match value {
+        Value::TinyInt(value) => Some(i128::from(*value)),
+        Value::SmallInt(value) => Some(i128::from(*value)),
+        Value::Int(value) => Some(i128::from(*value)),
+        Value::BigInt(value) => Some(i128::from(*value)),
+        Value::Decimal(decimal) => Some(decimal.unscaled),
+        Value::Null
+        | Value::Bit(_)
+        | Value::Money(_)
+        | Value::Real(_)
+        | Value::Float(_)
+        | Value::Text(_)
+        | Value::Binary(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime(_)
+        | Value::DateTimeOffset(_)
+        | Value::Guid(_) => None,
+    }
 }
 
 /// SQL Server's identity cache for int and smaller.

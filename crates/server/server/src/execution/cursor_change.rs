@@ -94,8 +94,12 @@ impl SessionExecutor<'_> {
         let is_its = |written: &&&Arc<Table>| {
             written.object_id == table.object_id && written.sqlite.schema == table.sqlite.schema
         };
-        if written.first().filter(is_its).is_none() {
+        let Some(now) = written.first().filter(is_its) else {
             return Err(SqlError::not_of_cursor());
+        };
+        let is_there = |name: &str| now.columns.iter().any(|column| same_name(&column.name, name));
+        if !table.columns.iter().all(|column| is_there(&column.name)) {
+            return Err(SqlError::cursor_schema_changed());
         }
         let used = self.transactions.connected()?;
         match row_version(&used.database.connection, table, change.row_id)? {

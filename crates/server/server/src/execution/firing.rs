@@ -32,7 +32,7 @@ impl SessionExecutor<'_> {
     /// The triggers that a statement fires.
     ///
     /// # Errors
-    /// 40510 for `rows-of-cascades-are-unknown`.
+    /// 40510 for `rows-of-cascades-are-unknown`, and for a change of a view by the trigger that makes such changes.
     pub(crate) fn triggers_of(&self, bound: &Statement) -> Result<FiringTriggers, SqlError> {
         let Some((table, verbs)) = changed_table(bound) else {
             return Ok(Vec::new());
@@ -45,7 +45,13 @@ impl SessionExecutor<'_> {
         for verb in verbs {
             self.check_cascades(table, verb)?;
             if table.fires.on(verb) {
-                firing.extend(self.triggers_on(table, verb));
+                let triggers = self.triggers_on(table, verb);
+                let is_view = || schema.table(&table.schema, &table.name).is_none();
+                if triggers.is_empty() && table.fires.is_instead_of(verb) && is_view() {
+                    // It was bound as a change that a trigger makes.
+                    return Err(SqlError::unsupported("A change of a view by its own INSTEAD OF trigger"));
+                }
+                firing.extend(triggers);
             }
         }
         Ok(firing)

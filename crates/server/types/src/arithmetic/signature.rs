@@ -103,7 +103,7 @@ impl Operator {
         }
     }
 
-    /// real and float with each other or another number: computed in float, and rounded at the end.
+    /// real and float with each other or another number, which is converted to the result's type.
     fn approximate(self, left: &DataType, right: &DataType) -> Result<Signature, OperationError> {
         let both = left.family() == right.family();
         if self == Self::Modulo {
@@ -113,16 +113,8 @@ impl Operator {
                 self.incompatible(left, right)
             });
         }
-        let result = if [left, right].contains(&&DataType::Float) {
-            DataType::Float
-        } else {
-            DataType::Real
-        };
-        Ok(Signature {
-            left: DataType::Float,
-            right: DataType::Float,
-            result,
-        })
+        let is_float = [left, right].contains(&&DataType::Float);
+        Ok(Signature::all(if is_float { DataType::Float } else { DataType::Real }))
     }
 
     /// Text or binary next to a number: it is converted to the number's type.

@@ -23,10 +23,8 @@ pub(super) fn round(call: &Arguments<'_>) -> Result<Value, SqlError> {
         Number::Float(number) => Ok(Value::Float(float_to_place(number, place, cut))),
         Number::Whole(number) => {
             let rounded = to_place(i128::from(number), 0_i32.saturating_sub(place), cut);
-            let rounded = rounded
-                .and_then(|rounded| i64::try_from(rounded).ok())
-                .unwrap_or(i64::MAX);
-            call.whole_result(rounded)
+            let rounded = rounded.and_then(|rounded| i64::try_from(rounded).ok());
+            call.whole_result(rounded.ok_or_else(|| SqlError::overflow(call.data_type.overflow_name()))?)
         }
     }
 }

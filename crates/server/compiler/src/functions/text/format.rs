@@ -35,12 +35,12 @@ pub(super) fn format(call: &Arguments<'_>) -> Result<Value, SqlError> {
     } else if let Value::DateTimeOffset(moment) = value {
         format_moment(moment.local(), Some(moment.offset_minutes), pattern, culture)
     } else {
-        format_number(&number(value, &of)?, pattern, culture)
+        format_number(&number(value, &of, pattern)?, pattern, culture)
     };
     Ok(formatted.map_or(Value::Null, |text| call.text_result(&text)))
 }
 
-fn number(value: &Value, of: &DataType) -> Result<Number, SqlError> {
+fn number(value: &Value, of: &DataType, pattern: &str) -> Result<Number, SqlError> {
     if let Some(whole) = whole_in(value) {
         let (bits, precision) = if *of == DataType::TinyInt {
             (8, 3)
@@ -57,16 +57,40 @@ fn number(value: &Value, of: &DataType) -> Result<Number, SqlError> {
         });
     }
     if let Value::Real(value) = value {
-        return Ok(Number::parse(&format!("{value:.6e}"), 7));
+        let round_trips = |text: &str| text.parse::<f32>() == Ok(*value);
+        return Ok(approximate(pattern, |digits| format!("{value:.digits$e}"), round_trips, (7, 9)));
     }
     if let Value::Float(value) = value {
-        return Ok(Number::parse(&format!("{value:.14e}"), 15));
+        let round_trips = |text: &str| text.parse::<f64>() == Ok(*value);
+        return Ok(approximate(pattern, |digits| format!("{value:.digits$e}"), round_trips, (15, 17)));
     }
     let text = match of.family() == Family::Money {
         true => exact_text(value, of)?,
         false => text_of(value, of).unwrap_or_default(),
     };
     Ok(Number::parse(&text, 29))
+}
+
+/// A float or real: with the digits that it has for certain, or with all that tell it from its neighbours where the
+/// pattern asks for more digits, or for all that are needed (`R`).
+fn approximate(
+    pattern: &str,
+    written: impl Fn(usize) -> String,
+    round_trips: impl Fn(&str) -> bool,
+    (certain, all): (usize, usize),
+) -> Number {
+    let mut characters = pattern.chars();
+    let letter = characters.next().map(|letter| letter.to_ascii_uppercase());
+    let digits = characters.as_str().parse::<usize>().unwrap_or(0);
+    let with = |count: usize| written(count - 1);
+    let is_long = match letter {
+        Some('R') => !round_trips(&with(certain)),
+        Some('G') => digits > certain,
+        Some('E') => digits + 1 > certain,
+        Some(_) | None => false,
+    };
+    let count = if is_long { all } else { certain };
+    Number::parse(&with(count), count)
 }
 
 /// As many characters as the result has at most.

@@ -258,3 +258,20 @@ fn an_identity_is_seen_through_views_and_beside_computed_columns() {
         succeed(&mut client, "DROP TABLE n");
     }
 }
+
+#[test]
+fn an_identity_of_more_digits_than_a_bigint_has_goes_on_after_a_restart() {
+    let fixture = Fixture::new();
+    let mut first = client(&fixture);
+    succeed(
+        &mut first,
+        "CREATE TABLE g (id numeric(25, 0) IDENTITY(10000000000000000000000, -1), v int); INSERT g (v) VALUES (1), (2)",
+    );
+    drop(first);
+    let fixture = fixture.restarted();
+    let mut client = fixture.client();
+    succeed(&mut client, "USE d");
+    succeed(&mut client, "INSERT g (v) VALUES (3)");
+    let asked = "SELECT COUNT(DISTINCT id) FROM g WHERE id BETWEEN 9999999999999999990000 AND 10000000000000000000000";
+    assert_eq!(client.value(asked), Value::Int(3));
+}
