@@ -14,7 +14,7 @@ DEBIAN = $(foreach name,selenite libselenite-dev,dist/$(name)_*_$(shell dpkg --p
 .NOTPARALLEL:
 .PHONY: help demo test build build-tests lint lint-fmt lint-clippy lint-tidy lint-shell lint-doc lint-features check-windows \
 	audit audit-deny audit-loom audit-miri audit-address audit-thread audit-release release \
-	test-clients test-suites test-fips sqlite-suite cross test-platforms packages test-packages test-fleet test-hosts docs \
+	test-clients test-suites test-differential test-fips sqlite-suite cross test-platforms packages test-packages test-fleet test-hosts docs \
 	serve-demo serve-figures serve-speed fuzz soak lab-quick bench-gate studies budget peers peers-test engines engines-test plan-application \
 	need need-rust need-python need-tsql need-perf need-lint need-docs clean
 
@@ -38,6 +38,10 @@ test-clients: ## run SQL Server's clients of every language against the server
 test-suites: ## run the test suites of SQLAlchemy, go-mssqldb and tiberius against the server (SUITE=one); needs the internet
 	@scripts/need.sh rust tests clients
 	@tests/clients/tds/suites/run.sh $(SUITE)
+
+test-differential: ## compare the server's answers to 100,000 random statements (COUNT=, SEED=) with a model of SQL Server's: minutes
+	@scripts/need.sh rust tests
+	@tests/clients/tds/differential/run.sh $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED))
 
 test-fips: ## build the FIPS build, and test it alone and beside the normal one; needs Go, CMake and Perl
 	@scripts/need.sh rust tests

@@ -303,7 +303,9 @@ fn load(connection: &Connection, table: &Table, (rule, column): (IdentityRule, &
         quoted(&table.sqlite.name)
     );
     let used = connection
-        .query_row(&sql, [], |row| Ok(from_stored(stored_ref(row.get_ref(0)?), &column.data_type)))
+        .query_row(&sql, [], |row| {
+            Ok(from_stored(stored_ref(row.get_ref(0)?), &column.data_type))
+        })
         .map_err(|error| tsql_error(&error))?
         .map_err(|misfit| SqlError::misfit(&format!("{}.{}", table.name, column.name), &misfit.to_string()))?;
     let used = whole(&used);

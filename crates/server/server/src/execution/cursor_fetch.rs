@@ -258,7 +258,9 @@ impl SessionExecutor<'_> {
         let rows = execution.reply.keep_rows(outer);
         let reading = self.cursor_work.reading.take();
         done.map_err(|failure| match failure {
-            Failure::Error(error) if matches!(error.number(), 207 | 208) && is_open => SqlError::cursor_schema_changed().into(),
+            Failure::Error(error) if matches!(error.number(), 207 | 208) && is_open => {
+                SqlError::cursor_schema_changed().into()
+            }
             failure @ (Failure::Error(_) | Failure::Stop(_)) => gone_table(failure),
         })?;
         let (rows, reading) = rows

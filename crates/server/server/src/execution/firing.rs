@@ -49,7 +49,9 @@ impl SessionExecutor<'_> {
                 let is_view = || schema.table(&table.schema, &table.name).is_none();
                 if triggers.is_empty() && table.fires.is_instead_of(verb) && is_view() {
                     // It was bound as a change that a trigger makes.
-                    return Err(SqlError::unsupported("A change of a view by its own INSTEAD OF trigger"));
+                    return Err(SqlError::unsupported(
+                        "A change of a view by its own INSTEAD OF trigger",
+                    ));
                 }
                 firing.extend(triggers);
             }

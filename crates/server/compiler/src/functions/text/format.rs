@@ -58,11 +58,21 @@ fn number(value: &Value, of: &DataType, pattern: &str) -> Result<Number, SqlErro
     }
     if let Value::Real(value) = value {
         let round_trips = |text: &str| text.parse::<f32>() == Ok(*value);
-        return Ok(approximate(pattern, |digits| format!("{value:.digits$e}"), round_trips, (7, 9)));
+        return Ok(approximate(
+            pattern,
+            |digits| format!("{value:.digits$e}"),
+            round_trips,
+            (7, 9),
+        ));
     }
     if let Value::Float(value) = value {
         let round_trips = |text: &str| text.parse::<f64>() == Ok(*value);
-        return Ok(approximate(pattern, |digits| format!("{value:.digits$e}"), round_trips, (15, 17)));
+        return Ok(approximate(
+            pattern,
+            |digits| format!("{value:.digits$e}"),
+            round_trips,
+            (15, 17),
+        ));
     }
     let text = match of.family() == Family::Money {
         true => exact_text(value, of)?,

@@ -360,10 +360,19 @@ fn a_number_that_has_no_room_in_its_type_is_an_error() {
         &[
             ("SELECT ROUND(CAST(9223372036854775807 AS BIGINT), -1)", "!8115"),
             ("SELECT ROUND(CAST(-9223372036854775808 AS BIGINT), -1)", "!8115"),
-            ("SELECT ROUND(CAST(9223372036854775807 AS BIGINT), -1, 1)", "9223372036854775800"),
-            ("CREATE TABLE t (n INT, d DECIMAL(18, 6), i INT, b BIGINT) INSERT t VALUES (1, 999999999999, 2147483647, 5), (2, 1, 1, 1)", ""),
+            (
+                "SELECT ROUND(CAST(9223372036854775807 AS BIGINT), -1, 1)",
+                "9223372036854775800",
+            ),
+            (
+                "CREATE TABLE t (n INT, d DECIMAL(18, 6), i INT, b BIGINT) INSERT t VALUES (1, 999999999999, 2147483647, 5), (2, 1, 1, 1)",
+                "",
+            ),
             ("SELECT n FROM t WHERE CONVERT(DECIMAL(16, 7), d) = 1", "!8115"),
-            ("SELECT n FROM t WHERE CONVERT(DECIMAL(16, 7), d) BETWEEN 0 AND 1", "!8115"),
+            (
+                "SELECT n FROM t WHERE CONVERT(DECIMAL(16, 7), d) BETWEEN 0 AND 1",
+                "!8115",
+            ),
             ("SELECT n FROM t WHERE CAST(i AS DECIMAL(7, 5)) IN (1, 2)", "!8115"),
             ("SELECT n FROM t WHERE 5 > CAST(i AS DECIMAL(7, 5))", "!8115"),
             ("SELECT n FROM t WHERE CAST(i AS DECIMAL(15, 5)) IN (1, 2)", "2"),
@@ -380,7 +389,10 @@ fn a_number_beside_a_real_is_a_real() {
     check(
         &mut client,
         &[
-            ("SELECT CAST(1.00003 AS DECIMAL(19, 5)) + CAST(-1 AS REAL)", "0.000030040741"),
+            (
+                "SELECT CAST(1.00003 AS DECIMAL(19, 5)) + CAST(-1 AS REAL)",
+                "0.000030040741",
+            ),
             ("SELECT CAST(1 AS REAL) + 16777217", "16777216"),
             ("SELECT CAST(1 AS REAL) + CAST(16777217 AS FLOAT)", "16777218"),
         ],
@@ -395,16 +407,40 @@ fn a_key_of_grouping_sets_may_be_null_though_its_column_may_not() {
     check(
         &mut client,
         &[
-            ("CREATE TABLE t (n INT NOT NULL, v INT NOT NULL) INSERT t VALUES (1, 2), (3, 4)", ""),
-            ("SELECT n, SUM(v) FROM t GROUP BY ROLLUP (n) ORDER BY 2", "1|2;3|4;NULL|6"),
-            ("SELECT n, v, COUNT(*) FROM t GROUP BY GROUPING SETS ((n), (v)) ORDER BY 1, 2", "NULL|2|1;NULL|4|1;1|NULL|1;3|NULL|1"),
-            ("SELECT n + 1, COUNT(*) FROM t GROUP BY CUBE (n) ORDER BY 1", "NULL|2;2|1;4|1"),
-            ("SELECT ISNULL(n, -1), COUNT(*) FROM t GROUP BY ROLLUP (n) ORDER BY 1", "-1|2;1|1;3|1"),
-            ("SELECT COALESCE(n, -1), CASE WHEN n IS NULL THEN 'all' END FROM t GROUP BY ROLLUP (n) ORDER BY 1", "-1|all;1|NULL;3|NULL"),
+            (
+                "CREATE TABLE t (n INT NOT NULL, v INT NOT NULL) INSERT t VALUES (1, 2), (3, 4)",
+                "",
+            ),
+            (
+                "SELECT n, SUM(v) FROM t GROUP BY ROLLUP (n) ORDER BY 2",
+                "1|2;3|4;NULL|6",
+            ),
+            (
+                "SELECT n, v, COUNT(*) FROM t GROUP BY GROUPING SETS ((n), (v)) ORDER BY 1, 2",
+                "NULL|2|1;NULL|4|1;1|NULL|1;3|NULL|1",
+            ),
+            (
+                "SELECT n + 1, COUNT(*) FROM t GROUP BY CUBE (n) ORDER BY 1",
+                "NULL|2;2|1;4|1",
+            ),
+            (
+                "SELECT ISNULL(n, -1), COUNT(*) FROM t GROUP BY ROLLUP (n) ORDER BY 1",
+                "-1|2;1|1;3|1",
+            ),
+            (
+                "SELECT COALESCE(n, -1), CASE WHEN n IS NULL THEN 'all' END FROM t GROUP BY ROLLUP (n) ORDER BY 1",
+                "-1|all;1|NULL;3|NULL",
+            ),
             ("SELECT COUNT(*) FROM t GROUP BY ROLLUP (n) HAVING n IS NULL", "2"),
-            ("SELECT k FROM (SELECT n FROM t GROUP BY ROLLUP (n)) q (k) WHERE k IS NULL", "NULL"),
+            (
+                "SELECT k FROM (SELECT n FROM t GROUP BY ROLLUP (n)) q (k) WHERE k IS NULL",
+                "NULL",
+            ),
             ("SELECT COUNT(k) FROM (SELECT n FROM t GROUP BY ROLLUP (n)) q (k)", "2"),
-            ("SELECT n FROM t GROUP BY ROLLUP (n) UNION SELECT n FROM t ORDER BY 1", "NULL;1;3"),
+            (
+                "SELECT n FROM t GROUP BY ROLLUP (n) UNION SELECT n FROM t ORDER BY 1",
+                "NULL;1;3",
+            ),
         ],
     );
 }

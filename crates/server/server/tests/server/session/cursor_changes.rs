@@ -253,8 +253,14 @@ fn a_rollback_closes_what_sees_changes_and_a_change_of_the_table_ends_it() {
 fn a_cursor_ends_with_a_column_of_its_table() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
-    succeed(&mut client, "CREATE TABLE u (a int PRIMARY KEY, b int, c int); INSERT u VALUES (1, 1, 1), (2, 2, 2)");
-    succeed(&mut client, "DECLARE c CURSOR DYNAMIC FOR SELECT a, b FROM u; OPEN c; FETCH c");
+    succeed(
+        &mut client,
+        "CREATE TABLE u (a int PRIMARY KEY, b int, c int); INSERT u VALUES (1, 1, 1), (2, 2, 2)",
+    );
+    succeed(
+        &mut client,
+        "DECLARE c CURSOR DYNAMIC FOR SELECT a, b FROM u; OPEN c; FETCH c",
+    );
     succeed(&mut client, "ALTER TABLE u DROP COLUMN b");
     fails(&mut client, 16943, "UPDATE u SET c = 5 WHERE CURRENT OF c");
     fails(&mut client, 16943, "FETCH c");

@@ -195,16 +195,30 @@ fn a_change_of_a_view_by_its_own_trigger_is_refused() {
     let mut client = client(&fixture);
     succeed(&mut client, "CREATE VIEW w AS SELECT id, a FROM t WHERE a < 30");
     for (verb, body, change) in [
-        ("DELETE", "DELETE w WHERE id IN (SELECT id FROM deleted)", "DELETE w WHERE id = 1"),
+        (
+            "DELETE",
+            "DELETE w WHERE id IN (SELECT id FROM deleted)",
+            "DELETE w WHERE id = 1",
+        ),
         ("UPDATE", "UPDATE w SET a = 1", "UPDATE w SET a = 5 WHERE id = 1"),
-        ("INSERT", "INSERT w SELECT id + 10, a FROM inserted", "INSERT w VALUES (5, 5)"),
+        (
+            "INSERT",
+            "INSERT w SELECT id + 10, a FROM inserted",
+            "INSERT w VALUES (5, 5)",
+        ),
     ] {
-        succeed(&mut client, &format!("CREATE TRIGGER {verb}_w ON w INSTEAD OF {verb} AS {body}"));
+        succeed(
+            &mut client,
+            &format!("CREATE TRIGGER {verb}_w ON w INSTEAD OF {verb} AS {body}"),
+        );
         assert_eq!(numbers(&client.batch(change)), [40510], "{verb}");
     }
     selects(&mut client, "SELECT id, a FROM t ORDER BY id", "1,10; 2,20; 3,30");
     // Of the other kinds it may make any, through the view.
-    succeed(&mut client, "ALTER TRIGGER DELETE_w ON w INSTEAD OF DELETE AS DELETE t WHERE id IN (SELECT id FROM deleted)");
+    succeed(
+        &mut client,
+        "ALTER TRIGGER DELETE_w ON w INSTEAD OF DELETE AS DELETE t WHERE id IN (SELECT id FROM deleted)",
+    );
     succeed(&mut client, "DELETE w WHERE id = 1");
     selects(&mut client, "SELECT id, a FROM t ORDER BY id", "2,20; 3,30");
 }
