@@ -8,8 +8,7 @@ from servers import Servers
 
 sys.path.append(str(Path(__file__).resolve().parent / "differential"))
 
-import operators  # noqa: E402
-from conversion import rounded  # noqa: E402
+import conversion  # noqa: E402
 from differential_run import Differential  # noqa: E402
 
 SEED = 20_240_229
@@ -17,13 +16,13 @@ SEED = 20_240_229
 
 def test_random_statements_have_the_answers_of_the_model(servers: Servers) -> None:
     run = Differential(servers.of("off"), SEED)
-    run.run(4000)
+    run.run(3000)
     assert not run.wrong, f"{run.wrong}; {run.summary}"
 
 
 def test_a_wrong_rounding_is_found(servers: Servers, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of quotients, which are cut off: here it is the model that rounds them."""
-    monkeypatch.setattr(operators, "truncated", rounded)
+    """Here it is the model that rounds wrongly: conversions cut off what they should round."""
+    monkeypatch.setattr(conversion, "rounded", conversion.truncated)
     run = Differential(servers.of("off"), SEED)
     run.run(1000, only="expressions")
     assert run.wrong

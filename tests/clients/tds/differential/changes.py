@@ -2,30 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
-from typing import Any
 
 import operators
 from conversion import Fault, convert
 from expression import Column, Node, Row
 from generator import whole
 from query_generator import NAMES, SHAPE, QueryGenerator
-from relation import Select, Table, value
+from relation import Select, Table, Window, value
 
+# The OUTPUT of each kind of statement; in the place behind it there may be INTO.
+PLACE = "/* into */"
+UPDATED = "OUTPUT deleted.id, deleted.a, inserted.a, inserted.b"
+DELETED = "OUTPUT deleted.id, deleted.s"
+INSERTED = "OUTPUT inserted.id, inserted.a, inserted.s, inserted.d"
+MERGED = "OUTPUT $action, deleted.id, inserted.id, inserted.a"
+# The columns of what they output.
+OUTPUT_TYPES = {
+    UPDATED: "c1 int, c2 int, c3 int, c4 smallint",
+    DELETED: "c1 int, c2 varchar(8)",
+    INSERTED: "c1 int, c2 int, c3 varchar(8), c4 decimal(7, 2)",
+    MERGED: "c1 nvarchar(10), c2 int, c3 int, c4 int",
+}
 # What the clauses of a change set.
 SETTABLE = ("a", "b", "s", "d")
 
 
+# What a statement does: the rows that it outputs, the rows that the table has then, and each changed row before and after.
+Done = tuple[list[tuple], list[Row], list[tuple[Row | None, Row | None]]]
+
+
 @dataclass(frozen=True)
 class Change:
-    """A statement, the table that it changes, the rows that it outputs and the rows that the table has then, or an error."""
+    """A statement, the table that it changes, its OUTPUT clause, and what it does, or an error."""
 
     sql: str
     table: str
+    clause: str
     output: list[tuple]
     after: list[tuple]
+    pairs: list[tuple[Row | None, Row | None]]
     errors: frozenset[int]
+
+    def audit(self) -> list[tuple]:
+        """What triggers see: `inserted` and `deleted`."""
+        olds = [("d", old["id"], old["a"]) for old, _ in self.pairs if old is not None]
+        return olds + [("i", new["id"], new["a"]) for _, new in self.pairs if new is not None]
 
 
 class ChangeGenerator:
@@ -35,11 +59,16 @@ class ChangeGenerator:
         self.queries = QueryGenerator(random, data)
 
     def change(self) -> Change:
-        return self.random.choice([self.update, self.delete, self.insert, self.merge, self.merge])()
+        made = [self.update, self.update_join, self.update_numbered, self.delete, self.delete_join, self.insert, self.merge, self.merge]
+        return self.random.choice(made)()
 
     def _target(self) -> Table:
         name = self.random.choice(NAMES)
         return Table(name, "x", SHAPE, self.data[name])
+
+    def _source(self) -> Table:
+        name = self.random.choice(NAMES)
+        return Table(name, "y", SHAPE, self.data[name])
 
     def _sets(self, columns: list[Column]) -> dict[str, Node]:
         """New values of some columns, of the columns' own families."""
@@ -55,46 +84,92 @@ class ChangeGenerator:
         target = self._target()
         sets, where = self._sets(target.columns), self.queries.condition(target.columns, 1)
         assigned = ", ".join(f"{name} = {node.sql()}" for name, node in sets.items())
-        sql = f"UPDATE x SET {assigned} OUTPUT deleted.id, deleted.a, inserted.a, inserted.b FROM {target.sql()} WHERE {where.sql()}"
+        sql = f"UPDATE x SET {assigned} {UPDATED} {PLACE} FROM {target.sql()} WHERE {where.sql()}"
 
-        def run() -> tuple[list[tuple], list[Row]]:
-            output, after = [], []
-            for row in self.data[target.name]:
-                named = {f"x.{name}": found for name, found in row.items()}
-                new = row
-                if value(where, named) is True:
-                    new = row | assigned_values(sets, named)
-                    output.append((row["id"], row["a"], new["a"], new["b"]))
-                after.append(new)
-            return output, after
+        def run() -> Done:
+            def new(row: Row) -> Row | None:
+                named = named_as("x", row)
+                return row | assigned_values(sets, named) if value(where, named) is True else None
 
-        return made(sql, target.name, run)
+            return updated(self.data[target.name], new)
+
+        return made(sql, target.name, UPDATED, run)
+
+    def update_join(self) -> Change:
+        """Of each row with the one row of another table that has its key."""
+        draw = self.random
+        target, source = self._target(), self._source()
+        kind = draw.choice(["JOIN", "LEFT JOIN"])
+        sets, where = self._sets([*target.columns, *source.columns]), self.queries.condition([*target.columns, *source.columns], 0)
+        assigned = ", ".join(f"{name} = {node.sql()}" for name, node in sets.items())
+        joined = f"{target.sql()} {kind} {source.sql()} ON y.id = x.id"
+        sql = f"UPDATE x SET {assigned} {UPDATED} {PLACE} FROM {joined} WHERE {where.sql()}"
+
+        def run() -> Done:
+            others = {row["y.id"]: row for row in source.rows({})}
+            absent = {one.name: None for one in source.columns}
+
+            def new(row: Row) -> Row | None:
+                other = others.get(row["id"], absent if kind == "LEFT JOIN" else None)
+                if other is None:
+                    return None
+                named = named_as("x", row) | other
+                return row | assigned_values(sets, named) if value(where, named) is True else None
+
+            return updated(self.data[target.name], new)
+
+        return made(sql, target.name, UPDATED, run)
+
+    def update_numbered(self) -> Change:
+        """Through a common table expression that numbers its rows."""
+        target = self._target()
+        columns = target.columns
+        by_name = {one.name: one for one in columns}
+        window = Window("ROW_NUMBER", None, [by_name["x.b"]], [(by_name["x.k"], True), (by_name["x.id"], False)])
+        inner = f"SELECT x.id, x.a, x.b, {window.name} AS n FROM {target.sql()}"
+        sql = f"WITH c AS ({inner}) UPDATE c SET a = n {UPDATED} {PLACE} WHERE n > 1"
+
+        def run() -> Done:
+            rows = target.rows({})
+            window.extend(rows)
+            numbers = {row["x.id"]: row[window.name] for row in rows}
+            return updated(self.data[target.name], lambda row: row | {"a": numbers[row["id"]]} if numbers[row["id"]] > 1 else None)
+
+        return made(sql, target.name, UPDATED, run)
 
     def delete(self) -> Change:
         target = self._target()
         where = self.queries.condition(target.columns, 1)
-        sql = f"DELETE x OUTPUT deleted.id, deleted.s FROM {target.sql()} WHERE {where.sql()}"
+        sql = f"DELETE x {DELETED} {PLACE} FROM {target.sql()} WHERE {where.sql()}"
 
-        def run() -> tuple[list[tuple], list[Row]]:
-            gone = {id(row) for row in self.data[target.name] if value(where, {f"x.{k}": v for k, v in row.items()}) is True}
-            rows = self.data[target.name]
-            output = [(row["id"], row["s"]) for row in rows if id(row) in gone]
-            return output, [row for row in rows if id(row) not in gone]
+        def run() -> Done:
+            return deleted(self.data[target.name], lambda row: value(where, named_as("x", row)) is True)
 
-        return made(sql, target.name, run)
+        return made(sql, target.name, DELETED, run)
+
+    def delete_join(self) -> Change:
+        """Of the rows that match any row of another table."""
+        target, source = self._target(), self._source()
+        on = self.queries.matching(target.columns, source.columns)
+        sql = f"DELETE x {DELETED} {PLACE} FROM {target.sql()} JOIN {source.sql()} ON {on.sql()}"
+
+        def run() -> Done:
+            others = source.rows({})
+            return deleted(self.data[target.name], lambda row: any(value(on, named_as("x", row) | one) is True for one in others))
+
+        return made(sql, target.name, DELETED, run)
 
     def insert(self) -> Change:
         """Rows of another table, behind those that are there; a key may be there already (2627)."""
         target = self._target()
-        source = Table(self.random.choice(NAMES), "y", SHAPE, [])
-        source.data = self.data[source.name]
+        source = self._source()
         number = operators.arithmetic("+", Column("y.id", SHAPE["id"]), whole(self.random.choice([100, 100, 100, 5])))
         assert number
         nodes = [number, self.queries.integer(source.columns, 2), *(Column(f"y.{name}", SHAPE[name]) for name in ("b", "s"))]
         query = Select(source, nodes, where=self.queries.condition(source.columns, 1))
-        sql = f"INSERT {target.name} (id, a, b, s) OUTPUT inserted.id, inserted.a, inserted.s, inserted.d {query.sql()}"
+        sql = f"INSERT {target.name} (id, a, b, s) {INSERTED} {PLACE} {query.sql()}"
 
-        def run() -> tuple[list[tuple], list[Row]]:
+        def run() -> Done:
             rows = list(self.data[target.name])
             keys = {row["id"] for row in rows}
             output = []
@@ -104,26 +179,25 @@ class ChangeGenerator:
                     raise Fault(2627)
                 output.append((row["id"], row["a"], row["s"], None))
                 rows.append(row)
-            return output, rows
+            return output, rows, [(None, row) for row in rows[len(keys) :]]
 
-        return made(sql, target.name, run)
+        return made(sql, target.name, INSERTED, run)
 
     def merge(self) -> Change:
         draw = self.random
         target = self._target()
-        source = Table(draw.choice(NAMES), "y", SHAPE, [])
-        source.data = self.data[source.name]
+        source = self._source()
         name = draw.choice(["id", "id", "a", "b"])
         on = operators.comparison("=", Column(f"x.{name}", SHAPE[name]), Column(f"y.{name}", SHAPE[name]))
         clauses = self._clauses(target, source)
         words = [f"MERGE {target.name} AS x USING {source.sql()} ON {on.sql()}"]
         words += [clause.sql() for clause in clauses]
-        words.append("OUTPUT $action, deleted.id, inserted.id, inserted.a;")
+        words.append(f"{MERGED} {PLACE};")
 
-        def run() -> tuple[list[tuple], list[Row]]:
+        def run() -> Done:
             return merged(self.data[target.name], source.rows({}), on, clauses)
 
-        return made(" ".join(words), target.name, run)
+        return made(" ".join(words), target.name, MERGED, run)
 
     def _clauses(self, target: Table, source: Table) -> list[Clause]:
         draw = self.random
@@ -169,7 +243,7 @@ class Clause:
         return self.condition is None or value(self.condition, row) is True
 
 
-def merged(data: list[Row], sources: list[Row], on: Node, clauses: list[Clause]) -> tuple[list[tuple], list[Row]]:
+def merged(data: list[Row], sources: list[Row], on: Node, clauses: list[Clause]) -> Done:
     """8672 for a row that would be updated twice, or updated and deleted; 2627 for a key that is there."""
     output: list[tuple] = []
     new: dict[int, Row | None] = {}
@@ -198,7 +272,24 @@ def merged(data: list[Row], sources: list[Row], on: Node, clauses: list[Clause])
     after = [row for row in kept if row is not None] + inserted
     if len({row["id"] for row in after}) < len(after):
         raise Fault(2627)
-    return output, after
+    return output, after, [(data[index], row) for index, row in new.items()] + [(None, row) for row in inserted]
+
+
+def named_as(alias: str, row: Row) -> Row:
+    return {f"{alias}.{name}": found for name, found in row.items()}
+
+
+def updated(rows: list[Row], new: Callable[[Row], Row | None]) -> Done:
+    pairs = [(row, changed) for row in rows if (changed := new(row)) is not None]
+    changes = {id(row): changed for row, changed in pairs}
+    output = [(row["id"], row["a"], changed["a"], changed["b"]) for row, changed in pairs]
+    return output, [changes.get(id(row), row) for row in rows], pairs
+
+
+def deleted(rows: list[Row], is_gone: Callable[[Row], bool]) -> Done:
+    gone = [row for row in rows if is_gone(row)]
+    kept = [row for row in rows if not any(row is one for one in gone)]
+    return [(row["id"], row["s"]) for row in gone], kept, [(row, None) for row in gone]
 
 
 def first(clauses: list[Clause], when: str, row: Row) -> Clause | None:
@@ -213,9 +304,9 @@ def assigned_values(sets: dict[str, Node], row: Row) -> Row:
     return {name: convert(value(node, row), node.type, SHAPE[name]) for name, node in sets.items()}
 
 
-def made(sql: str, table: str, run: Any) -> Change:
+def made(sql: str, table: str, output: str, run: Callable[[], Done]) -> Change:
     try:
-        output, after = run()
+        told, after, pairs = run()
     except Fault as fault:
-        return Change(sql, table, [], [], fault.numbers)
-    return Change(sql, table, output, [tuple(row.values()) for row in after], frozenset())
+        return Change(sql, table, output, [], [], [], fault.numbers)
+    return Change(sql, table, output, told, [tuple(row.values()) for row in after], pairs, frozenset())

@@ -9,11 +9,12 @@ from typing import Any
 
 import operators
 import query_generator
-from changes import Change, ChangeGenerator
+from changes import OUTPUT_TYPES, PLACE, Change, ChangeGenerator
 from conversion import Fault
 from data_type import DataType, Unsettled
-from query_generator import SHAPE, QueryGenerator, Statement
+from query_generator import NAMES, SHAPE, QueryGenerator, Statement
 from session import NAME_OF_ERROR, REFUSALS, Got, Session, attempt
+from wire import Answer
 
 # Queries over the same rows; then there are others.
 QUERIES_PER_DATA = 200
@@ -47,7 +48,37 @@ class QueryRunner:
         for begin in range(0, count, BATCH_SIZE):
             statements = [generator.statement() for _ in range(min(BATCH_SIZE, count - begin))]
             wrong += self._batch(statements)
+            wrong += self._elsewhere(self.random.choice(statements))
         return wrong
+
+    def _elsewhere(self, statement: Statement) -> list[tuple[str, str]]:
+        """The same query by a cursor, and in a procedure, a view or SELECT INTO."""
+        sql = statement.sql()
+        kind = self.random.choice(["STATIC", "KEYSET", "DYNAMIC", "FAST_FORWARD", "SCROLL"])
+        forms = [
+            [f"DECLARE c CURSOR LOCAL {kind} FOR {sql}; OPEN c; FETCH NEXT FROM c; WHILE @@FETCH_STATUS = 0 FETCH NEXT FROM c"],
+            [f"CREATE OR ALTER PROCEDURE of_query AS {sql}", "EXEC of_query"],
+        ]
+        if not statement.query.order:
+            forms.append([f"CREATE OR ALTER VIEW of_query_view AS {sql}", "SELECT * FROM of_query_view"])
+            forms += [] if statement.definitions else [[f"DROP TABLE IF EXISTS #q; SELECT * INTO #q FROM ({sql}) q; SELECT * FROM #q"]]
+        wrong = []
+        for batches in forms:
+            self.counts["queries"] += 1
+            if verdict := self._judge(statement, self._last(batches)):
+                wrong.append((batches[0], verdict))
+        return wrong
+
+    def _last(self, batches: list[str]) -> Got:
+        """What the last batch gives: rows that come one by one are those of one result."""
+        answer = Answer()
+        for batch in batches:
+            answer = self.session.run(batch)
+            if answer.errors:
+                return Got(error=answer.errors[0])
+        for other in answer.sets[1:]:
+            answer.sets[0].rows += other.rows
+        return Got(result=answer.sets[0] if answer.sets else None)
 
     def _batch(self, statements: list[Statement]) -> list[tuple[str, str]]:
         got = self.session.each([one.sql() for one in statements])
@@ -89,16 +120,24 @@ class QueryRunner:
     def _changes(self, data: dict[str, list], count: int) -> list[tuple[str, str]]:
         generator = ChangeGenerator(self.random, data)
         wrong = []
+        has_triggers = self.random.random() < 0.5
+        for sql in triggers() if has_triggers else []:
+            answer = self.session.run(sql)
+            assert not answer.errors, answer.errors
         for _ in range(count):
             change = generator.change()
             self.counts["changes"] += 1
-            if verdict := self._change(change):
+            if verdict := self._change(change, has_triggers):
                 wrong.append((change.sql, verdict))
         return wrong
 
-    def _change(self, change: Change) -> str | None:
-        columns = ", ".join(SHAPE)
-        both = f"{change.sql}; SELECT {columns} FROM {change.table} ORDER BY id"
+    def _change(self, change: Change, has_triggers: bool) -> str | None:
+        """With triggers, OUTPUT is INTO a table variable (334), and what the triggers have seen is compared, too."""
+        after = f"SELECT {', '.join(SHAPE)} FROM {change.table} ORDER BY id"
+        both = f"{change.sql}; {after}"
+        if has_triggers:
+            into = change.sql.replace(PLACE, "INTO @o")
+            both = f"DECLARE @o TABLE ({OUTPUT_TYPES[change.clause]}); {into}; SELECT * FROM @o; {after}; SELECT * FROM audit"
         answer = self.session.run(f"BEGIN TRAN; {attempt(both, 0)}; ROLLBACK")
         if answer.errors:
             self.session.run("IF @@TRANCOUNT > 0 ROLLBACK")
@@ -108,9 +147,18 @@ class QueryRunner:
             return self._error(tuple(last.rows[0][1:]), change.errors)
         if change.errors:
             return f"{last.rows}, expected one of the errors {sorted(change.errors)}"
-        output, after = answer.sets
-        kinds = list(SHAPE.values())
-        return differing(output.rows, change.output, output.types, False) or differing(after.rows, change.after, kinds, False)
+        expected = [change.output, change.after, change.audit()]
+        for got, rows in zip(answer.sets, expected, strict=False):
+            if verdict := differing(got.rows, rows, got.types, False):
+                return verdict
+        return None
+
+
+def triggers() -> list[str]:
+    """Triggers that note the rows that they see."""
+    seen = "SELECT 'd', id, a FROM deleted UNION ALL SELECT 'i', id, a FROM inserted"
+    made = ["DROP TABLE IF EXISTS audit; CREATE TABLE audit (what char(1), id int, a int)"]
+    return made + [f"CREATE TRIGGER tr_{name} ON {name} AFTER INSERT, UPDATE, DELETE AS INSERT audit {seen}" for name in NAMES]
 
 
 def is_told(told: DataType, kind: DataType) -> bool:

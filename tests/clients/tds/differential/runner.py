@@ -85,12 +85,24 @@ class Runner:
         names = set().union(*(case.node.columns() for case in cases)) if cases[0].form == "variable" else set()
         declared = samples.declarations(cases[0].row, names) if names else ""
         got = self.session.each([case.select for case in cases], declared)
-        wrong = []
-        for case, one in zip(cases, got, strict=True):
-            verdict = self.judge(case, one)
-            if verdict:
-                wrong.append((case, verdict))
-        return wrong
+        verdicts = [(case, self.judge(case, one)) for case, one in zip(cases, got, strict=True)]
+        if cases[0].form == "column" and len(cases) > 1:
+            verdicts += [(case, self.in_function(case)) for case in cases[: len(cases) // 40]]
+        return [(case, verdict) for case, verdict in verdicts if verdict]
+
+    def in_function(self, case: Case) -> str | None:
+        """The same expression as the body of a function that is called for the row."""
+        columns = [one for one in samples.COLUMNS if one.name in case.node.columns()]
+        if case.node.type.size is None and (case.node.type.is_text or case.node.type.is_binary):
+            return None
+        parameters = ", ".join(f"@{one.name} {one.type}" for one in columns)
+        body = case.node.sql(lambda name: "@" + name)
+        made = self.session.run(f"CREATE OR ALTER FUNCTION dbo.f ({parameters}) RETURNS {case.node.type} AS BEGIN RETURN {body} END")
+        if made.errors:
+            return self.judge(case, Got(error=made.errors[0]))
+        call = f"SELECT dbo.f({', '.join(one.name for one in columns)}) AS r FROM samples WHERE id = {case.row['id']}"
+        verdict = self.judge(case, self.session.each([call])[0])
+        return f"in a function: {verdict}" if verdict and "nullable" not in verdict else None
 
     def judge(self, case: Case, got: Got) -> str | None:
         """Nothing, or what is wrong."""

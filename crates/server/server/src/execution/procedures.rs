@@ -5,13 +5,14 @@
 //! - `checked-before-it-runs`: what a text can't refuse with SQL Server's own error number is
 //!   refused before it runs ([`Check`]).
 
+use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
 use selenite_compiler::program::Program;
 use selenite_compiler::{Ends, Key, ObjectFacts, ObjectKey, ObjectKind, SqlError, same_name};
 use selenite_runtime::machine::{Call, CallArgument};
 use selenite_tsql::ast::{ObjectName, StatementKind};
-use selenite_types::Value;
+use selenite_types::{Value, text_of};
 
 use crate::catalog::schema::parsed;
 use crate::names::session_objects::SessionObjects;
@@ -94,16 +95,16 @@ impl Check {
                 Err(SqlError::new(15_252, Ends::Batch, text.to_owned()))
             }
             Self::Object => match given(arguments, (0, "@objname")) {
-                Some(name) => object(name, objects).map(drop),
+                Some(name) => object(&name, objects).map(drop),
                 None => Ok(()),
             },
             Self::Space => match given(arguments, (0, "@objname")) {
-                Some(name) => space(name, arguments, objects),
+                Some(name) => space(&name, arguments, objects),
                 None => usage(arguments),
             },
             Self::Module => {
                 let name = given(arguments, (0, "@objname")).unwrap_or_default();
-                let found = object(name, objects)?;
+                let found = object(&name, objects)?;
                 match found.kind {
                     ObjectKind::View
                     | ObjectKind::Procedure
@@ -138,7 +139,7 @@ impl Check {
                 }
             }
             Self::Database => match given(arguments, (0, "@dbname")) {
-                Some(name) if objects.database(Key::Name(name))?.is_none() => {
+                Some(name) if objects.database(Key::Name(&name))?.is_none() => {
                     let text = format!(
                         "The database '{name}' does not exist. Supply a valid database name. To see available databases, use \
                          sys.databases."
@@ -160,7 +161,7 @@ fn qualifiers(places: &[(usize, &str)], arguments: &[CallArgument], objects: &Se
         let Some(qualifier) = given(arguments, *place) else {
             continue;
         };
-        if !(qualifier.is_empty() || qualifier == "%" || same_name(qualifier, &objects.catalog.database)) {
+        if !(qualifier.is_empty() || qualifier == "%" || same_name(&qualifier, &objects.catalog.database)) {
             let text = "The database name component of the object qualifier must be the name of the current database.";
             return Err(SqlError::new(15_250, Ends::Batch, text.to_owned()));
         }
@@ -168,14 +169,15 @@ fn qualifiers(places: &[(usize, &str)], arguments: &[CallArgument], objects: &Se
     Ok(())
 }
 
-/// The text of an argument, by its position or its name.
-fn given<'a>(arguments: &'a [CallArgument], (at, name): (usize, &str)) -> Option<&'a str> {
+/// An argument as text, by its position or its name.
+fn given<'a>(arguments: &'a [CallArgument], (at, name): (usize, &str)) -> Option<Cow<'a, str>> {
     let named = |argument: &&CallArgument| argument.name.as_deref().is_some_and(|given| same_name(given, name));
     let found = arguments.iter().find(named);
     let placed = arguments.get(at).filter(|argument| argument.name.is_none());
     match &found.or(placed)?.value {
-        Some((Value::Text(text), _)) => Some(text),
-        Some(_) | None => None,
+        Some((Value::Text(text), _)) => Some(Cow::Borrowed(text)),
+        Some((value, data_type)) => text_of(value, data_type).map(Cow::Owned),
+        None => None,
     }
 }
 
@@ -195,8 +197,8 @@ fn space(name: &str, arguments: &[CallArgument], objects: &SessionObjects) -> Re
 
 /// 15143: an @updateusage that is neither true nor false.
 fn usage(arguments: &[CallArgument]) -> Result<(), SqlError> {
-    let usage = given(arguments, (1, "@updateusage")).unwrap_or("false");
-    if ["true", "false"].iter().any(|known| known.eq_ignore_ascii_case(usage)) {
+    let usage = given(arguments, (1, "@updateusage")).unwrap_or(Cow::Borrowed("false"));
+    if ["true", "false"].iter().any(|known| known.eq_ignore_ascii_case(&usage)) {
         return Ok(());
     }
     let text =

@@ -53,3 +53,11 @@ fn a_table_tells_its_rows_and_pages() {
     drop(client);
     fixture.stop();
 }
+
+#[test]
+fn a_number_is_the_name_of_an_object() {
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
+    let cases = ["EXEC sp_spaceused 1", "EXEC sp_helptext 1", "EXEC sp_help 1.5"];
+    all_fail(&mut client, &cases.map(|sql| (15_009, sql)));
+}
