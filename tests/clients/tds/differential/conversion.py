@@ -26,8 +26,8 @@ class Fault(Exception):
 
 def convert(value: Any, source: DataType, target: DataType) -> Any:
     """A value of one type as another; NULL is NULL in all."""
-    if value is None:
-        return None
+    if value is None or source == target:
+        return value
     if source.is_number and target.is_number:
         return number(value, source, target)
     convert_family = {

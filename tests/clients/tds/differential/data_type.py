@@ -2,7 +2,8 @@
 
 Values of the model: whole numbers and bit are `int`; decimal and money are `int`, scaled; float is `float`; text is `str`, with
 its padding; binary is `bytes`; date is days since 0001-01-01; time is 100 ns since midnight; datetime2 is 100 ns since
-0001-01-01; datetime is 1/300 s since 1900-01-01; smalldatetime is minutes since 1900-01-01. NULL is `None`.
+0001-01-01; datetime is 1/300 s since 1900-01-01; smalldatetime is minutes since 1900-01-01; datetimeoffset is a datetime2 in UTC
+and the minutes of its offset. NULL is `None`.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class DataType:
     def __str__(self) -> str:
         if self.name == "decimal":
             return f"decimal({self.precision or 38}, {self.scale})"
-        if self.name in ("time", "datetime2"):
+        if self.name in ("time", "datetime2", "datetimeoffset"):
             return f"{self.name}({self.scale})"
         if self.name in SIZED:
             largest = 4000 if self.is_national else 8000
@@ -118,7 +119,7 @@ SIZED = (*TEXTS, "binary", "varbinary")
 MOMENTS = ("date", "time", "smalldatetime", "datetime", "datetime2")
 # "Data type precedence", without the types that are not modelled.
 PRECEDENCE = (
-    *("datetime2", "datetime", "smalldatetime", "date", "time", "float", "real", "decimal", "money", "smallmoney"),
+    *("datetimeoffset", "datetime2", "datetime", "smalldatetime", "date", "time", "float", "real", "decimal", "money", "smallmoney"),
     *("bigint", "int", "smallint", "tinyint", "bit", "nvarchar", "nchar", "varchar", "char", "varbinary", "binary"),
     "boolean",
 )

@@ -278,6 +278,10 @@ def literal(value: Any, kind: DataType) -> str:
         return "0x" + value.hex()
     if kind.is_moment:
         return "'" + written_moment(value, kind) + "'"
+    if kind.name == "datetimeoffset":
+        ticks, offset = value
+        local = moment_text(ticks + offset * 600_000_000, DataType("datetime2", scale=kind.scale))
+        return f"'{local} {'-' if offset < 0 else '+'}{abs(offset) // 60:02}:{abs(offset) % 60:02}'"
     if kind.is_float:
         return f"{value!r}e0" if "e" not in repr(value) else repr(value)
     return decimal_text(value, 4 if kind.is_money else kind.scale)

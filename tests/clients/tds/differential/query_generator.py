@@ -28,6 +28,7 @@ from generator import whole
 from relation import Aggregate, Combined, Derived, Join, Pivot, Query, Recursive, Relation, Select, Table, Window
 
 SHAPE = {"id": INT, "a": INT, "b": SMALLINT, "s": text("varchar", 8), "d": decimal(7, 2), "k": DATE}
+SHAPE["z"] = DataType("datetimeoffset", scale=0)
 NAMES = ("t1", "t2", "t3")
 WORDS = ("", "a", "A", "ab", "AB ", "b", "c", "c ", "zz")
 UPPER = next(one for one in TEXT_FUNCTIONS if one.operands == ("text",) and one.make(Column("x", SHAPE["s"])).template == "UPPER({0})")
@@ -50,12 +51,13 @@ def rows(random: Random, count: int) -> list[Row]:
             "s": maybe(random.choice(WORDS)),
             "d": maybe(random.choice([0, 100, 150, -275, 1, 99_999, random.randint(-2000, 2000)])),
             "k": maybe(738_900 + random.randint(0, 4)),
+            "z": maybe(((738_900 * 24 + random.randint(0, 3)) * 36_000_000_000, random.choice([0, 0, 60, -330]))),
         }
         for number in range(count)
     ]
 
 
-INDEXES = ("(a)", "(s, b)", "(d DESC)", "(k)", "(b) INCLUDE (a)", "(a) WHERE b > 1", "(s) WHERE a IS NOT NULL")
+INDEXES = ("(a)", "(s, b)", "(d DESC)", "(k)", "(b) INCLUDE (a)", "(a) WHERE b > 1", "(s) WHERE a IS NOT NULL", "(z)")
 
 
 def definition(data: dict[str, list[Row]], indexes: list[str]) -> str:

@@ -93,8 +93,8 @@ class Reader:
             return DataType(BY_SIZE[token][self.number(1)])
         if token == 0x28:
             return DataType("date")
-        if token in (0x29, 0x2A):
-            return DataType("time" if token == 0x29 else "datetime2", scale=self.number(1))
+        if token in (0x29, 0x2A, 0x2B):
+            return DataType(("time", "datetime2", "datetimeoffset")[token - 0x29], scale=self.number(1))
         if token in (0x6A, 0x6C):
             self.take(1)
             precision, scale = self.number(1), self.number(1)
@@ -166,6 +166,9 @@ def scalar(kind: DataType, data: bytes) -> Any:
     if name == "datetime2":
         ticks = int.from_bytes(data[:-3], "little") * 10 ** (7 - kind.scale)
         return int.from_bytes(data[-3:], "little") * 864_000_000_000 + ticks
+    if name == "datetimeoffset":
+        offset = int.from_bytes(data[-2:], "little", signed=True)
+        return scalar(DataType("datetime2", scale=kind.scale), data[:-2]), offset
     return int.from_bytes(data, "little", signed=name not in ("tinyint", "bit"))
 
 

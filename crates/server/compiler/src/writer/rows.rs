@@ -50,6 +50,15 @@ impl Writer {
                 let function = if *ties { "rank()" } else { "row_number()" };
                 self.ranked(query, function, &format!("(r - 1) * 100.0 < n * {percent}"))
             }
+            Some(Limit::Top { ties: false, .. } | Limit::Offset { .. }) | None if sorts_by_instant(query) => {
+                let (keys, base) = self.keyed(query)?;
+                let columns = column_names(query.columns.len());
+                let limit = self.limit(query.limit.as_ref())?;
+                Ok(format!(
+                    "SELECT {columns} FROM ({base}) ORDER BY {}{limit}",
+                    keys.join(", ")
+                ))
+            }
             Some(Limit::Top { ties: false, .. } | Limit::Offset { .. }) | None => {
                 let mut sql = self.body(query, Columns::default())?;
                 let single = matches!(&query.body, Body::Select(select) if select.is_one_group());
@@ -91,6 +100,21 @@ impl Writer {
 
     /// The rows whose rank satisfies a condition.
     fn ranked(&mut self, query: &Query, function: &str, condition: &str) -> Result<String, SqlError> {
+        let (keys, base) = self.keyed(query)?;
+        let over = if keys.is_empty() {
+            String::new()
+        } else {
+            format!("ORDER BY {}", keys.join(", "))
+        };
+        let columns = column_names(query.columns.len());
+        Ok(format!(
+            "SELECT {columns} FROM (SELECT *, {function} OVER ({over}) AS r, count(*) OVER () AS n FROM ({base})) \
+             WHERE {condition} ORDER BY r"
+        ))
+    }
+
+    /// The sort keys of a query as expressions over its rows, and its rows with what the keys need.
+    fn keyed(&mut self, query: &Query) -> Result<(Vec<String>, String), SqlError> {
         let mut more = Vec::new();
         let mut keys = Vec::new();
         for term in &query.order {
@@ -111,23 +135,12 @@ impl Writer {
                 }
             }
         }
-        let base = self.body(
-            query,
-            Columns {
-                compared: false,
-                more: &more,
-            },
-        )?;
-        let over = if keys.is_empty() {
-            String::new()
-        } else {
-            format!("ORDER BY {}", keys.join(", "))
+        let columns = Columns {
+            compared: false,
+            more: &more,
         };
-        let columns = column_names(query.columns.len());
-        Ok(format!(
-            "SELECT {columns} FROM (SELECT *, {function} OVER ({over}) AS r, count(*) OVER () AS n FROM ({base})) \
-             WHERE {condition} ORDER BY r"
-        ))
+        let base = self.body(query, columns)?;
+        Ok((keys, base))
     }
 
     fn order(&mut self, columns: &[QueryColumn], terms: &[OrderTerm]) -> Result<String, SqlError> {
@@ -135,7 +148,8 @@ impl Writer {
         for term in terms {
             let key = match &term.key {
                 OrderKey::Output(at) => match columns.get(*at) {
-                    // A datetimeoffset's key is not a column of the query: the column itself sorts by instant first.
+                    // A datetimeoffset's key is not a column of the query: the column itself sorts by instant first, and
+                    // then by offset, which is as good as any order where no key follows.
                     Some(column) => {
                         let position = (at + 1).to_string();
                         let text = Form::of(&column.data_type) == Form::Text;
@@ -368,6 +382,19 @@ pub(super) fn column_names(count: usize) -> String {
 /// The alias of an additional column: the text after its last AS.
 fn alias_of(column: &str) -> &str {
     column.rsplit(' ').next().unwrap_or(column)
+}
+
+/// Whether keys follow one that is a datetimeoffset of the output, of which the instant alone is compared.
+fn sorts_by_instant(query: &Query) -> bool {
+    let is_instant = |term: &OrderTerm| {
+        let OrderKey::Output(at) = term.key else { return false };
+        let column = query.columns.get(at);
+        column.is_some_and(|column| matches!(Form::of(&column.data_type), Form::Offset(_)))
+    };
+    query
+        .order
+        .split_last()
+        .is_some_and(|(_, before)| before.iter().any(is_instant))
 }
 
 fn output_key(column: &QueryColumn, sql: String) -> String {

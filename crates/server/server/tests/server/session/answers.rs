@@ -444,3 +444,35 @@ fn a_key_of_grouping_sets_may_be_null_though_its_column_may_not() {
         ],
     );
 }
+
+/// Found by tests/clients/tds/differential.
+#[test]
+fn rows_of_one_instant_are_sorted_by_the_keys_that_follow() {
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
+    let made = "CREATE TABLE o (n INT, at DATETIMEOFFSET(0)) INSERT o VALUES (1, '2020-01-01 10:00 +01:00'), (2, '2020-01-01 09:00 +00:00'),
+        (3, '2020-01-01 08:30 -00:30'), (4, '2020-01-01 09:00 +00:00'), (5, '2020-01-01 08:59 +00:00')";
+    check(
+        &mut client,
+        &[
+            (made, ""),
+            (
+                "SELECT n FROM (SELECT TOP 2 at, n FROM o ORDER BY at DESC, n DESC) q ORDER BY n",
+                "3;4",
+            ),
+            (
+                "SELECT n FROM (SELECT at, n FROM o ORDER BY at, n OFFSET 1 ROW FETCH NEXT 3 ROWS ONLY) q ORDER BY n",
+                "1;2;3",
+            ),
+            (
+                "SELECT n FROM (SELECT TOP 3 at, n FROM o ORDER BY at, n * -1) q ORDER BY n",
+                "3;4;5",
+            ),
+            (
+                "SELECT n FROM (SELECT at, n FROM o UNION ALL SELECT at, n FROM o ORDER BY at DESC, n OFFSET 1 ROW FETCH NEXT 1 ROW ONLY) q",
+                "1",
+            ),
+            ("SELECT n FROM o ORDER BY at, n", "5;1;2;3;4"),
+        ],
+    );
+}
