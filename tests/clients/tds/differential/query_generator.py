@@ -8,7 +8,7 @@ from typing import Any
 
 import operators
 import relation
-from data_type import DATE, INT, SMALLINT, DataType, common, decimal, text
+from data_type import DATE, DATETIME, FLOAT, INT, MONEY, SMALLINT, DataType, common, decimal, text
 from expression import (
     Apply,
     Column,
@@ -28,7 +28,8 @@ from generator import whole
 from relation import Aggregate, Combined, Derived, Join, Pivot, Query, Recursive, Relation, Select, Table, Window
 
 SHAPE = {"id": INT, "a": INT, "b": SMALLINT, "s": text("varchar", 8), "d": decimal(7, 2), "k": DATE}
-SHAPE["z"] = DataType("datetimeoffset", scale=0)
+# Each has a storage of its own: 18 digits and more, doubles, units of money, texts of dates.
+SHAPE |= {"z": DataType("datetimeoffset", scale=0), "w": decimal(28, 4), "f": FLOAT, "m": MONEY, "t": DATETIME, "u": text("nvarchar", 6)}
 NAMES = ("t1", "t2", "t3")
 WORDS = ("", "a", "A", "ab", "AB ", "b", "c", "c ", "zz")
 UPPER = next(one for one in TEXT_FUNCTIONS if one.operands == ("text",) and one.make(Column("x", SHAPE["s"])).template == "UPPER({0})")
@@ -52,12 +53,17 @@ def rows(random: Random, count: int) -> list[Row]:
             "d": maybe(random.choice([0, 100, 150, -275, 1, 99_999, random.randint(-2000, 2000)])),
             "k": maybe(738_900 + random.randint(0, 4)),
             "z": maybe(((738_900 * 24 + random.randint(0, 3)) * 36_000_000_000, random.choice([0, 0, 60, -330]))),
+            "w": maybe(random.choice([0, 10_000, 15_000, -27_500, 10**12 + 1, -(10**12), random.randint(-9, 9) * 10_000])),
+            "f": maybe(random.choice([0.0, 1.0, 1.5, -2.75, 3.0, 1e10])),
+            "m": maybe(random.choice([0, 10_000, 15_000, -27_500, 1, 20_000])),
+            "t": maybe(45_300 * 25_920_000 + random.choice([0, 1, 2, 300, 25_920_000])),
+            "u": maybe(random.choice(WORDS)),
         }
         for number in range(count)
     ]
 
 
-INDEXES = ("(a)", "(s, b)", "(d DESC)", "(k)", "(b) INCLUDE (a)", "(a) WHERE b > 1", "(s) WHERE a IS NOT NULL", "(z)")
+INDEXES = ("(a)", "(s, b)", "(d DESC)", "(k)", "(b) INCLUDE (a)", "(a) WHERE b > 1", "(s) WHERE a IS NOT NULL", "(z)", "(w)", "(f, m)", "(t DESC)", "(u)")
 
 
 def definition(data: dict[str, list[Row]], indexes: list[str]) -> str:
@@ -175,6 +181,8 @@ class QueryGenerator:
 
     def matching(self, left: list[Column], right: list[Column]) -> Node:
         pairs = [(a, b) for a in left for b in right if a.type == b.type]
+        if self.random.random() < 0.2:
+            pairs = [(a, b) for a in left for b in right if a.type.is_number and b.type.is_number]
         if not pairs:
             return operators.comparison("=", whole(1), whole(1))
         condition = operators.comparison(self.random.choice(["=", "=", "=", "<", ">="]), *self.random.choice(pairs))
@@ -211,7 +219,8 @@ class QueryGenerator:
         if choice == 0 and texts:
             return UPPER.make(draw.choice(texts))
         if choice == 1 and decimals:
-            return operators.arithmetic(draw.choice("+-*"), draw.choice(decimals), self.integer(columns, 0)) or whole(1)
+            sides = [draw.choice(decimals), self.integer(columns, 0) if draw.random() < 0.6 else draw.choice(decimals)]
+            return operators.arithmetic(draw.choice("+-*"), *sides) or whole(1)
         if choice == 2 and columns and depth > 1 and draw.random() < 0.3:
             return relation.single(self.counted(columns))
         if choice < 4 and columns:
@@ -247,6 +256,8 @@ class QueryGenerator:
             other = self.integer(columns, 1)
         else:
             same = [one for one in columns if one.type == found.type]
+            if found.type.is_number and draw.random() < 0.5:
+                same = [one for one in columns if one.type.is_number]
             other = draw.choice(same)
         if choice == 7 and found.type.is_integer:
             return operators.in_list(found, [whole(draw.randint(-1, 4)) for _ in range(3)], draw.random() < 0.4)
@@ -288,7 +299,7 @@ class QueryGenerator:
 
     def aggregate(self, columns: list[Column]) -> Aggregate:
         draw = self.random
-        numbers = self.of(columns, "int") + self.of(columns, "smallint") + self.of(columns, "decimal")
+        numbers = [one for one in columns if one.type.is_number and one.type.name != "tinyint"]
         choice = draw.randrange(7)
         if choice == 0 or not numbers:
             return Aggregate(draw.choice(["COUNT", "COUNT_BIG"]))
@@ -297,7 +308,8 @@ class QueryGenerator:
         if choice == 2:
             return Aggregate(draw.choice(["MIN", "MAX"]), draw.choice(columns))
         operand = draw.choice(numbers) if draw.random() < 0.7 else self.integer(columns, 1)
-        return Aggregate(draw.choice(["SUM", "AVG"]), operand, draw.random() < 0.2)
+        # How an average of money is rounded is not told.
+        return Aggregate("SUM" if operand.type.is_money else draw.choice(["SUM", "AVG"]), operand, draw.random() < 0.2)
 
     def grouped(self, source: Relation, outer: list[Column], depth: int) -> Select:
         draw = self.random
@@ -362,6 +374,7 @@ class QueryGenerator:
         if function in ("LAG", "LEAD"):
             return Window(function, draw.choice(columns), partition, total, count=draw.randint(0, 2))
         operand = draw.choice(numbers if function in ("SUM", "AVG") else columns)
+        function = "SUM" if function == "AVG" and operand.type.is_money else function
         if draw.random() < 0.4:
             frame = draw.choice([(None, 0), (1, 1), (None, None), (2, 0), (0, None), (0, 1)])
             return Window(function, operand, partition, total, frame)

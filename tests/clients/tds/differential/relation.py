@@ -211,6 +211,8 @@ class Aggregate:
             return DataType("varchar", size=8000)
         if self.function in ("MIN", "MAX"):
             return kind
+        if kind.name in ("float", "money"):
+            return kind
         if kind.name == "decimal":
             return DataType("decimal", precision=38, scale=kind.scale if self.function == "SUM" else max(kind.scale, 6))
         return INT if kind.name in ("smallint", "tinyint") else kind
@@ -236,6 +238,8 @@ class Aggregate:
         if self.function in ("MIN", "MAX"):
             choose = min if self.function == "MIN" else max
             return choose(found, key=lambda one: operators.key(one, kind))
+        if kind.is_float:
+            return sum(found) / (len(found) if self.function == "AVG" else 1)
         total = in_type(sum(found), DataType(self.type.name, precision=38, scale=kind.scale))
         if self.function == "SUM":
             return total
