@@ -272,7 +272,8 @@ fn sum_type(of: &DataType, averages: bool) -> Option<DataType> {
         | DataType::DateTime
         | DataType::DateTime2(_)
         | DataType::DateTimeOffset(_)
-        | DataType::UniqueIdentifier => None,
+        | DataType::UniqueIdentifier
+        | DataType::SqlVariant => None,
     }
 }
 

@@ -10,6 +10,9 @@ use crate::{Aggregate, Collation, Environment, OperationFailure, Operations, Sql
 /// The function that returns the rows of system views.
 pub const ROWS_FUNCTION: &str = "tsql_rows";
 
+/// The collation under which SQLite compares storage forms of sql_variant.
+pub const VARIANT_COLLATION: &str = "tsql_variant";
+
 /// The function that a statement of SQLite's calls for each row that it writes: it returns true, or fails, which undoes
 /// only the statement.
 pub const CHECK_CANCELLED_FUNCTION: &str = "tsql_check_cancelled";

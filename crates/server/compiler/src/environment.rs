@@ -16,6 +16,7 @@ use crate::catalog::UserFunction;
 mod facts;
 mod random;
 mod session;
+mod session_context;
 
 pub use facts::{
     CaughtError, ColumnFacts, ColumnKey, Connection, DatabaseFacts, IdentityFacts, Key, ObjectFacts, ObjectKey,
@@ -23,6 +24,7 @@ pub use facts::{
 };
 pub use random::RandomState;
 pub use session::{CursorActivity, CursorDetails, CursorFacts, CursorScope, Session, TriggerFacts};
+pub use session_context::SessionContext;
 
 /// The environment of an expression, one method for each group of functions. Default methods return no names.
 pub trait Environment {

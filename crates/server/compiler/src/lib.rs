@@ -42,7 +42,7 @@ pub use collation::{Collation, CollationLabel, DEFAULT_NAME as DEFAULT_COLLATION
 pub use environment::{
     CaughtError, ColumnFacts, ColumnKey, Connection, CursorActivity, CursorDetails, CursorFacts, CursorScope,
     DatabaseFacts, Environment, IdentityFacts, Key, ObjectFacts, ObjectKey, ObjectKind, PrincipalFacts, RandomState,
-    SchemaFacts, Server, Session, TableOption, TriggerFacts, UserTypeFacts,
+    SchemaFacts, Server, Session, SessionContext, TableOption, TriggerFacts, UserTypeFacts,
 };
 pub use error::{Ends, SqlError};
 pub use evaluate::{Frame, size_of};

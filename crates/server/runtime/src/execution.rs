@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use selenite_compiler::compiled::{AggregateSpec, Compiled};
 use selenite_compiler::{Accumulator, AggregateKind, SqlError, stored};
-use selenite_types::storage::{Stored, StoredRef, from_stored};
+use selenite_types::storage::{Stored, StoredRef, from_stored, variant_key};
 use selenite_types::{DataType, Family, Value};
 
 /// An aggregate over one group, or over a moving window frame.
@@ -190,6 +190,7 @@ impl AggregateRun {
             // Both zeros are equal.
             StoredRef::Real(value) => (value + 0.0).to_bits().to_be_bytes().to_vec(),
             StoredRef::Text(text) if family == Some(Family::Text) => self.spec.collation.order().key(text),
+            StoredRef::Text(text) if family == Some(Family::Variant) => variant_key(text),
             // Two offsets may denote one instant. The text was decoded, so it has an offset.
             StoredRef::Text(text) if has_offset => text[..text.len().saturating_sub(OFFSET_SIZE)].to_vec(),
             StoredRef::Text(bytes) | StoredRef::Blob(bytes) => bytes.to_vec(),

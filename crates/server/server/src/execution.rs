@@ -1,6 +1,7 @@
 //! Statements on tables, definitions and calls, as a session runs them.
 
 mod audited;
+mod call_argument;
 mod constraint_check;
 mod cross_database_call;
 mod cross_database_statement;
@@ -23,6 +24,7 @@ mod plan_cache;
 mod procedures;
 mod row_limit;
 mod sequence_range;
+mod session_context;
 pub(crate) mod session_executor;
 mod snapshot;
 mod statistics_io;

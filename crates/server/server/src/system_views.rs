@@ -205,6 +205,7 @@ const SMALL: DataType = DataType::SmallInt;
 const INT: DataType = DataType::Int;
 const BIG: DataType = DataType::BigInt;
 const TIME: DataType = DataType::DateTime;
+const VARIANT: DataType = DataType::SqlVariant;
 
 /// SQL Server's views have numbers below 0, too.
 const FIRST_ID: i32 = -100;

@@ -1,7 +1,7 @@
 //! Strategies for random types and values, for tests.
 
 use proptest::prelude::*;
-use selenite_types::{DataType, Date, DateTime2, DateTimeOffset, Decimal, Guid, TimeOfDay, Value, Width};
+use selenite_types::{DataType, Date, DateTime2, DateTimeOffset, Decimal, Guid, SqlVariant, TimeOfDay, Value, Width};
 
 /// A random valid type.
 pub(crate) fn data_type() -> impl Strategy<Value = DataType> {
@@ -74,6 +74,10 @@ pub(crate) fn value(data_type: DataType) -> BoxedStrategy<Value> {
             .prop_map(|(utc, offset_minutes)| Value::DateTimeOffset(DateTimeOffset { utc, offset_minutes }))
             .boxed(),
         DataType::UniqueIdentifier => any::<[u8; 16]>().prop_map(|guid| Value::Guid(Guid(guid))).boxed(),
+        DataType::SqlVariant => self::data_type()
+            .prop_filter("a base type", SqlVariant::holds)
+            .prop_flat_map(|base| value(base).prop_filter_map("a value", move |value| SqlVariant::of(base, value)))
+            .boxed(),
     }
 }
 
@@ -135,7 +139,7 @@ fn moment(
     (date, time).prop_map(|(date, time)| DateTime2 { date, time })
 }
 
-const PLAIN: [DataType; 13] = [
+const PLAIN: [DataType; 14] = [
     DataType::Bit,
     DataType::TinyInt,
     DataType::SmallInt,
@@ -149,4 +153,5 @@ const PLAIN: [DataType; 13] = [
     DataType::SmallDateTime,
     DataType::DateTime,
     DataType::UniqueIdentifier,
+    DataType::SqlVariant,
 ];

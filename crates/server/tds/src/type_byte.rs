@@ -43,7 +43,6 @@ pub(crate) const VECTOR: u8 = 0xF5;
 /// The name of a type that MS-TDS defines and this server does not support, if `byte` is one.
 pub(crate) fn unsupported(byte: u8) -> Option<&'static str> {
     match byte {
-        VARIANT => Some("sql_variant"),
         UDT => Some("a CLR type"),
         XML => Some("xml"),
         // A parameter alone is of this type.
@@ -86,6 +85,7 @@ pub(crate) fn type_name(byte: u8) -> &'static str {
         BIG_CHAR => "char",
         NVARCHAR => "nvarchar",
         NCHAR => "nchar",
+        VARIANT => "sql_variant",
         _ => "unknown",
     }
 }

@@ -14,6 +14,7 @@ mod type_info;
 mod value_error;
 mod value_parser;
 mod value_writer;
+mod variant;
 
 pub(crate) use cell::Cell;
 pub use collation::Collation;

@@ -108,7 +108,8 @@ impl DataType {
             | Self::VarBinary(_)
             | Self::Date
             | Self::SmallDateTime
-            | Self::UniqueIdentifier => 0,
+            | Self::UniqueIdentifier
+            | Self::SqlVariant => 0,
         }
     }
 

@@ -31,6 +31,7 @@ pub fn compare(left: &Value, right: &Value, collation: Collation) -> Option<Orde
         (Value::DateTime(a), Value::DateTime(b)) => (a.date, a.time).cmp(&(b.date, b.time)),
         (Value::DateTimeOffset(a), Value::DateTimeOffset(b)) => (a.utc.date, a.utc.time).cmp(&(b.utc.date, b.utc.time)),
         (Value::Guid(a), Value::Guid(b)) => guid_ordered(*a).cmp(&guid_ordered(*b)),
+        (Value::SqlVariant(a), Value::SqlVariant(b)) => a.order(b),
         _ => return Some(integer(left)?.cmp(&integer(right)?)),
     })
 }
@@ -65,7 +66,8 @@ fn integer(value: &Value) -> Option<i64> {
         | Value::Time(_)
         | Value::DateTime(_)
         | Value::DateTimeOffset(_)
-        | Value::Guid(_) => None,
+        | Value::Guid(_)
+        | Value::SqlVariant(_) => None,
     }
 }
 
@@ -91,6 +93,7 @@ fn rank(value: &Value) -> u8 {
         Value::DateTime(_) => 11,
         Value::DateTimeOffset(_) => 12,
         Value::Guid(_) => 13,
+        Value::SqlVariant(_) => 14,
     }
 }
 

@@ -33,7 +33,9 @@ pub use error::{ConversionError, ConversionFault};
 pub use is_date::is_date;
 pub use matrix::{Conversion, conversion};
 
-use crate::{DataType, Family, Value, convert::request::Request};
+use std::sync::Arc;
+
+use crate::{DataType, Family, SqlVariant, Value, convert::request::Request};
 
 /// Converts `value` of type `from` to type `to`.
 ///
@@ -57,6 +59,11 @@ pub fn convert(
     if from == to && style.is_none() {
         return Ok(value.clone());
     }
+    if let Value::SqlVariant(variant) = value
+        && *to != DataType::SqlVariant
+    {
+        return convert(variant.value(), variant.data_type(), to, style, format);
+    }
     let request = Request {
         from,
         to,
@@ -72,7 +79,16 @@ pub fn convert(
         Family::Binary => to_binary::to_binary(value, &request),
         Family::OldDate | Family::NewDate | Family::Time => to_moment::to_moment(value, &request),
         Family::Guid => to_guid::to_guid(value, &request),
+        Family::Variant => to_variant(value, &request),
     }
+}
+
+/// The value with its type; a sql_variant remains itself.
+fn to_variant(value: &Value, request: &Request<'_>) -> Result<Value, ConversionError> {
+    if let Value::SqlVariant(variant) = value {
+        return Ok(Value::SqlVariant(Arc::clone(variant)));
+    }
+    SqlVariant::of(*request.from, value.clone()).ok_or_else(|| request.misfit())
 }
 
 #[cfg(test)]

@@ -93,4 +93,6 @@ pub enum DataType {
     DateTimeOffset(u8),
     /// 16 bytes.
     UniqueIdentifier,
+    /// A value of another type, with that type: [`crate::SqlVariant`].
+    SqlVariant,
 }

@@ -40,6 +40,7 @@ pub fn text_of(value: &Value, of: &DataType) -> Option<String> {
             moment_text(value, of, default_style(of)).unwrap_or_default()
         }
         Value::Guid(guid) => guid_text(*guid),
+        Value::SqlVariant(variant) => return text_of(variant.value(), variant.data_type()),
     };
     Some(text)
 }

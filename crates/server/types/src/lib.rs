@@ -9,12 +9,14 @@
 
 mod data_type;
 mod value;
+mod variant;
 
 mod arithmetic;
 mod code_page;
 mod combination;
 mod comparison;
 mod convert;
+mod data_length;
 mod dates;
 mod decimal;
 mod format;
@@ -23,7 +25,7 @@ pub mod storage;
 mod text_length;
 
 pub use data_type::{DataType, Width};
-pub use value::{Date, DateTime2, DateTimeOffset, Decimal, Guid, TimeOfDay, Value};
+pub use value::{Date, DateTime2, DateTimeOffset, Decimal, Guid, SqlVariant, TimeOfDay, Value};
 
 pub use arithmetic::{Comparison, Integer, OperationError, Operator, Signature, UnaryOperator};
 pub use code_page::{code_page_byte, code_page_char, decode_code_page, encode_code_page, in_code_page, narrow};

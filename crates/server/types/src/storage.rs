@@ -15,13 +15,15 @@
 //! | smalldatetime, datetime, datetime2(s) | TEXT `YYYY-MM-DD HH:MM:SS[.f..]`: none, 3, s digits |
 //! | datetimeoffset(s) | TEXT: the instant in UTC as datetime2(s), a space, the offset `+HH:MM` |
 //! | uniqueidentifier | BLOB of 16 bytes in SQL Server's comparison order |
+//! | sql_variant | TEXT: the type, a space, the value's form as text |
 //!
 //! - `one-form-per-value`: a value has exactly one form: writing and reading it returns the same
 //!   value, and every form that can be read is the form that would be written. Only text of char
 //!   and nchar may have trailing blanks, and text of dates and times has no other form.
 //! - `forms-order-as-values`: SQLite orders two forms as T-SQL orders the values: numbers
 //!   numerically, BLOBs bytewise, TEXT of text types by the collation and other TEXT bytewise;
-//!   datetimeoffset by [`instant_order`], because two offsets may denote one instant.
+//!   datetimeoffset by [`instant_order`], because two offsets may denote one instant; sql_variant
+//!   by [`variant_order`].
 //! - `other-forms-are-misfits`: a form of no value of the declared type is a [`Misfit`] when read,
 //!   and is never written.
 
@@ -31,12 +33,14 @@ mod form;
 mod misfit;
 mod read;
 mod text;
+mod variant_text;
 mod write;
 
 pub use declaration::{declared_name, declared_type};
 pub use form::{StorageClass, Stored, StoredRef};
 pub use misfit::{Misfit, MisfitCause};
 pub use read::from_stored;
+pub use variant_text::{variant_key, variant_order};
 pub use write::to_stored;
 
 use std::cmp::Ordering;

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::DataType;
+
 /// A value of a type, or NULL of any type.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Value {
@@ -39,6 +41,46 @@ pub enum Value {
     DateTimeOffset(DateTimeOffset),
     /// uniqueidentifier.
     Guid(Guid),
+    /// sql_variant.
+    SqlVariant(Arc<SqlVariant>),
+}
+
+/// A value other than NULL, and its type: NULL of sql_variant has no type.
+///
+/// Text has the server's collation.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SqlVariant {
+    data_type: DataType,
+    value: Value,
+}
+
+impl SqlVariant {
+    /// Whether a sql_variant holds values of the type: of all but `max` types, rowversion and sql_variant.
+    #[must_use]
+    pub fn holds(data_type: &DataType) -> bool {
+        !data_type.is_max() && !matches!(data_type, DataType::RowVersion | DataType::SqlVariant)
+    }
+
+    /// `value` of type `data_type` as a sql_variant: NULL for NULL; `None` for a type that it does not hold.
+    #[must_use]
+    pub fn of(data_type: DataType, value: Value) -> Option<Value> {
+        if value == Value::Null {
+            return Some(Value::Null);
+        }
+        Self::holds(&data_type).then(|| Value::SqlVariant(Arc::new(Self { data_type, value })))
+    }
+
+    /// The type of the value.
+    #[must_use]
+    pub fn data_type(&self) -> &DataType {
+        &self.data_type
+    }
+
+    /// The value, which is not NULL.
+    #[must_use]
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
 }
 
 /// A decimal number: `unscaled` divided by 10^`scale`.

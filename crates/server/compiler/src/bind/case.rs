@@ -78,6 +78,7 @@ impl Binder<'_> {
         if operand.data_type == data_type && style.is_none() {
             return Ok(operand);
         }
+        operand.check_collation_in(&data_type)?;
         Ok(operand.wrapped(&data_type, style, is_try))
     }
 }

@@ -78,7 +78,18 @@ impl Expr {
             return Ok(Self::literal(Value::Null, *data_type));
         }
         Conversion::check_implicit(&self.data_type, data_type)?;
+        self.check_collation_in(data_type)?;
         Ok(self.wrapped(data_type, None, false))
+    }
+
+    /// Checks that a sql_variant, which has no collation of its own here, is not made of text under another one.
+    ///
+    /// Errors: 40510.
+    pub(super) fn check_collation_in(&self, data_type: &DataType) -> Result<(), SqlError> {
+        match *data_type == DataType::SqlVariant && self.collation.is_binary {
+            true => Err(SqlError::unsupported("A sql_variant of text in Latin1_General_BIN2")),
+            false => Ok(()),
+        }
     }
 
     /// The expression in a conversion; a constant is converted now if that succeeds.
@@ -106,5 +117,5 @@ impl Expr {
 /// Whether the conversion depends on the session's DATEFORMAT.
 fn depends_on_session(from: &DataType, to: &DataType) -> bool {
     let is_date = |family| matches!(family, Family::OldDate | Family::NewDate | Family::Time);
-    from.family() == Family::Text && is_date(to.family())
+    matches!(from.family(), Family::Text | Family::Variant) && is_date(to.family())
 }

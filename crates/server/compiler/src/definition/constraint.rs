@@ -2,6 +2,8 @@
 
 use selenite_tsql::ast::{self, IndexColumn, ReferentialAction};
 
+use selenite_types::DataType;
+
 use super::{ColumnDefinition, TableDefinition};
 use crate::catalog::{ForeignKey, ReferencedAction};
 use crate::{SqlError, same_name};
@@ -96,6 +98,10 @@ impl TableDefinition {
         {
             // SQLite would compare the whole text, and not the instant.
             return Err(SqlError::unsupported("A foreign key of datetimeoffset"));
+        }
+        let is_variant = |column: &ColumnDefinition| column.data_type == Some(DataType::SqlVariant);
+        if columns.iter().any(|name| self.column(name).is_some_and(is_variant)) {
+            return Err(SqlError::unsupported("A foreign key of sql_variant"));
         }
         let referenced_columns: Vec<String> = key.referenced.iter().map(|name| name.text.clone()).collect();
         if !referenced_columns.is_empty() && referenced_columns.len() != columns.len() {

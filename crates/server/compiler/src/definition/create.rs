@@ -285,6 +285,7 @@ impl TableDefinition {
             }
             seen.push(name);
             match &column.data_type {
+                Some(DataType::SqlVariant) => return Err(SqlError::unsupported("An index on a sql_variant")),
                 Some(data_type) if is_key_type(data_type) => {}
                 Some(_) => return Err(SqlError::index_column_type(&column.name, &self.name)),
                 None => return Err(SqlError::unsupported("An index on a computed column")),

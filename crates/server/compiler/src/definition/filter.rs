@@ -78,6 +78,9 @@ pub(super) fn filter_columns(filter: &Condition) -> Vec<&str> {
 fn column<'a>(operand: &ast::Expr, place: FilterPlace<'a>) -> Result<&'a ColumnDefinition, SqlError> {
     let name = named(operand).ok_or_else(|| incorrect(place))?;
     let column = place.table.column(name).ok_or_else(|| SqlError::unknown_column(name))?;
+    if column.data_type == Some(DataType::SqlVariant) {
+        return Err(SqlError::unsupported("A filter of an index on a sql_variant"));
+    }
     match (&column.computed, column.has_offset()) {
         // 10609: a filtered index over a computed column.
         (Some(_), _) => Err(SqlError::new(

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use selenite_types::{DateFirst, DateFormat, Decimal, Moment};
 
+use super::SessionContext;
+
 /// A session's options and counters at the beginning of the current statement.
 #[derive(Clone, Debug)]
 pub struct Session {
@@ -51,6 +53,8 @@ pub struct Session {
     pub date_format: DateFormat,
     /// CONCAT_NULL_YIELDS_NULL: whether a string concatenated with NULL is NULL.
     pub concat_null_yields_null: bool,
+    /// SESSION_CONTEXT.
+    pub context: Arc<SessionContext>,
     /// CONTEXT_INFO: at most 128 bytes; `None` if it was never set.
     pub context_info: Option<Arc<[u8]>>,
 }
@@ -164,6 +168,7 @@ impl Default for Session {
             date_first: DateFirst::default(),
             date_format: DateFormat::default(),
             concat_null_yields_null: true,
+            context: Arc::default(),
             context_info: None,
         }
     }

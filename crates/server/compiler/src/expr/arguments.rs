@@ -167,7 +167,8 @@ pub(crate) fn whole_in(value: &Value) -> Option<i64> {
         | Value::Time(_)
         | Value::DateTime(_)
         | Value::DateTimeOffset(_)
-        | Value::Guid(_) => None,
+        | Value::Guid(_)
+        | Value::SqlVariant(_) => None,
     }
 }
 

@@ -10,12 +10,16 @@ use crate::{Expr, SqlError};
 pub(crate) enum Rule {
     /// Any type, unconverted.
     Any,
+    /// Any type to sql_variant.
+    Variant,
     /// Any type, converted to the common type of all arguments with this rule.
     Alike,
     /// Text unconverted; any other type to varchar.
     Text,
     /// Text only, unconverted.
     TextOnly,
+    /// nchar and nvarchar only, unconverted.
+    NationalOnly,
     /// Text and bytes only, unconverted.
     TextOrBinaryOnly,
     /// Bytes only, unconverted.
@@ -73,6 +77,8 @@ impl Rule {
         let refused = || SqlError::argument_type(name, number, function);
         match self {
             Self::Any | Self::Alike => Ok(argument),
+            Self::Variant => argument.converted_to(&DataType::SqlVariant),
+            _ if family == Family::Variant => Err(refused()),
             Self::TextOnly | Self::TextOrBinaryOnly | Self::BinaryOnly if is_null => Err(refused()),
             Self::Text if family == Family::Text => Ok(argument),
             Self::Text => {
@@ -80,14 +86,21 @@ impl Rule {
                 argument.converted_to(&varying(false, width))
             }
             Self::TextOnly if family == Family::Text => Ok(argument),
+            Self::NationalOnly if argument.data_type.is_national() => Ok(argument),
+            Self::NationalOnly if is_null => argument.converted_to(&SYSNAME),
+            Self::NationalOnly => Err(refused()),
             Self::TextOrBinaryOnly if matches!(family, Family::Text | Family::Binary) => Ok(argument),
             Self::BinaryOnly if family == Family::Binary => Ok(argument),
             Self::TextOnly | Self::TextOrBinaryOnly | Self::BinaryOnly => Err(refused()),
             Self::JsonValue => match family {
                 Family::Text | Family::Integer | Family::Decimal | Family::Approximate | Family::Bit => Ok(argument),
-                Family::Money | Family::Binary | Family::OldDate | Family::NewDate | Family::Time | Family::Guid => {
-                    Err(refused())
-                }
+                Family::Money
+                | Family::Binary
+                | Family::OldDate
+                | Family::NewDate
+                | Family::Time
+                | Family::Guid
+                | Family::Variant => Err(refused()),
             },
             Self::National if argument.data_type.is_national() => Ok(argument),
             Self::National => {
@@ -186,7 +199,8 @@ pub(crate) fn seconds_scale(data_type: &DataType) -> u8 {
         | DataType::Binary(_)
         | DataType::RowVersion
         | DataType::VarBinary(_)
-        | DataType::UniqueIdentifier => 7,
+        | DataType::UniqueIdentifier
+        | DataType::SqlVariant => 7,
     }
 }
 
@@ -222,7 +236,8 @@ fn number_of(argument: Expr, is_null: bool) -> Result<Expr, SqlError> {
         | Family::OldDate
         | Family::NewDate
         | Family::Time
-        | Family::Guid => argument.converted_to(&DataType::Float),
+        | Family::Guid
+        | Family::Variant => argument.converted_to(&DataType::Float),
     }
 }
 
@@ -230,7 +245,7 @@ fn number_of(argument: Expr, is_null: bool) -> Result<Expr, SqlError> {
 fn is_numeric(family: Family) -> bool {
     match family {
         Family::Bit | Family::Integer | Family::Decimal | Family::Money | Family::Approximate | Family::Text => true,
-        Family::Binary | Family::OldDate | Family::NewDate | Family::Time | Family::Guid => false,
+        Family::Binary | Family::OldDate | Family::NewDate | Family::Time | Family::Guid | Family::Variant => false,
     }
 }
 

@@ -41,6 +41,7 @@ pub(crate) fn text_width(data_type: &DataType) -> Width {
         DataType::DateTime2(_) => 27,
         DataType::DateTimeOffset(_) => 34,
         DataType::UniqueIdentifier => 36,
+        DataType::SqlVariant => WIDTH_MAX,
         DataType::RowVersion => 8,
         DataType::Char(width) | DataType::NChar(width) | DataType::Binary(width) => width,
         DataType::VarChar(width) | DataType::NVarChar(width) | DataType::VarBinary(width) => {
@@ -138,7 +139,8 @@ pub(crate) fn number_type(arguments: &[Expr]) -> DataType {
         | DataType::DateTime
         | DataType::DateTime2(_)
         | DataType::DateTimeOffset(_)
-        | DataType::UniqueIdentifier => DataType::Float,
+        | DataType::UniqueIdentifier
+        | DataType::SqlVariant => DataType::Float,
     }
 }
 

@@ -98,7 +98,8 @@ impl Whole {
             | DataType::DateTime
             | DataType::DateTime2(_)
             | DataType::DateTimeOffset(_)
-            | DataType::UniqueIdentifier => None,
+            | DataType::UniqueIdentifier
+            | DataType::SqlVariant => None,
         }
     }
 

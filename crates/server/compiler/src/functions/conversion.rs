@@ -9,11 +9,13 @@ mod compression;
 mod hash;
 mod kind;
 mod parse;
+mod variant;
 
 pub(crate) use kind::{check_sequential_default, sequential_default};
 pub(super) use parse::parsed;
+pub(crate) use variant::{variant_name, variant_of};
 
-use Rule::{Any, BinaryOnly, National, TextOrBinaryOnly};
+use Rule::{Any, BinaryOnly, National, TextOrBinaryOnly, Variant};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("binary_checksum", &[Any], INT, checksum::binary_checksum)
@@ -64,7 +66,13 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("parse", parse::RULES, INT, parse::parse).optional(1),
     Function::refused("pwdcompare"),
     Function::refused("pwdencrypt"),
-    Function::refused("sql_variant_property"),
+    Function::new(
+        "sql_variant_property",
+        &[Variant, National],
+        Typing::Is(DataType::SqlVariant),
+        variant::property,
+    )
+    .making_nulls(),
     Function::new("try_parse", parse::RULES, INT, parse::try_parse)
         .optional(1)
         .making_nulls(),

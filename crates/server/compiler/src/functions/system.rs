@@ -17,7 +17,7 @@ mod property;
 mod session;
 mod type_id;
 
-use Rule::{Bits, Int, National};
+use Rule::{Bits, Int, National, NationalOnly};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     session_fact("app_name", SYSNAME, session::application),
@@ -57,7 +57,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new(
         "connectionproperty",
         &[National],
-        Typing::By(session::property_type),
+        Typing::Is(DataType::SqlVariant),
         session::property,
     )
     .making_nulls()
@@ -81,7 +81,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new(
         "databasepropertyex",
         &[National, National],
-        Typing::By(database::property_type),
+        Typing::Is(DataType::SqlVariant),
         database::property,
     )
     .making_nulls()
@@ -170,12 +170,19 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new(
         "serverproperty",
         &[National],
-        Typing::By(property::server_type),
+        Typing::Is(DataType::SqlVariant),
         property::of_server,
     )
     .making_nulls()
     .of_statement(),
-    Function::refused("session_context"),
+    Function::new(
+        "session_context",
+        &[NationalOnly],
+        Typing::Is(DataType::SqlVariant),
+        session::context,
+    )
+    .making_nulls()
+    .of_statement(),
     session_fact("session_user", SYSNAME, session::user).bare(),
     Function::refused("stats_date"),
     catalog("suser_id", &[National], DataType::Int, principal::login_id).optional(1),

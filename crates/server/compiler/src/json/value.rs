@@ -54,6 +54,7 @@ pub(crate) fn push_value(out: &mut String, value: &Value, of: &DataType, is_json
         | Value::Money(_)
         | Value::Real(_)
         | Value::Float(_) => out.push_str(&exact_text(value, of)?),
+        Value::SqlVariant(variant) => push_value(out, variant.value(), variant.data_type(), false)?,
     }
     Ok(())
 }
@@ -100,6 +101,7 @@ pub(crate) fn exact_text(value: &Value, of: &DataType) -> Result<String, SqlErro
         | Value::Decimal(_)
         | Value::Text(_)
         | Value::Guid(_) => Ok(text_of(value, of).unwrap_or_default()),
+        Value::SqlVariant(variant) => exact_text(variant.value(), variant.data_type()),
     }
 }
 

@@ -191,7 +191,8 @@ fn is_comparable(form: Form, other: &Expr) -> bool {
         | Form::Time(_)
         | Form::Moment(_)
         | Form::Offset(_)
-        | Form::Guid => false,
+        | Form::Guid
+        | Form::Variant => false,
     }
 }
 

@@ -27,6 +27,8 @@ pub(crate) enum Form {
     Offset(u8),
     /// A BLOB of a uniqueidentifier.
     Guid,
+    /// A TEXT of a sql_variant, under a collation of its own.
+    Variant,
 }
 
 impl Form {
@@ -54,6 +56,7 @@ impl Form {
             DataType::DateTime2(digits) => Self::Moment(digits),
             DataType::DateTimeOffset(digits) => Self::Offset(digits),
             DataType::UniqueIdentifier => Self::Guid,
+            DataType::SqlVariant => Self::Variant,
         }
     }
 
@@ -72,8 +75,14 @@ impl Form {
             | Self::Date
             | Self::Time(_)
             | Self::Moment(_)
-            | Self::Guid => sql,
+            | Self::Guid
+            | Self::Variant => sql,
         }
+    }
+
+    /// Whether SQLite compares the values under a collation, which [`super::value::collated`] adds.
+    pub fn is_collated(self) -> bool {
+        matches!(self, Self::Text | Self::Variant)
     }
 }
 
@@ -98,7 +107,8 @@ pub(super) fn exact_scale(data_type: &DataType) -> Option<u8> {
         | DataType::DateTime
         | DataType::DateTime2(_)
         | DataType::DateTimeOffset(_)
-        | DataType::UniqueIdentifier => None,
+        | DataType::UniqueIdentifier
+        | DataType::SqlVariant => None,
     }
 }
 

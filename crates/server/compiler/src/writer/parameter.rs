@@ -119,7 +119,8 @@ fn whole(value: &Value) -> Option<i64> {
         | Value::Time(_)
         | Value::DateTime(_)
         | Value::DateTimeOffset(_)
-        | Value::Guid(_) => None,
+        | Value::Guid(_)
+        | Value::SqlVariant(_) => None,
     }
 }
 

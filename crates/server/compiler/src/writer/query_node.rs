@@ -85,7 +85,8 @@ impl Writer {
             | Form::Date
             | Form::Time(_)
             | Form::Moment(_)
-            | Form::Guid => format!("{operand} IN ({rows})"),
+            | Form::Guid
+            | Form::Variant => format!("{operand} IN ({rows})"),
         })
     }
 
@@ -198,7 +199,7 @@ impl Writer {
     fn extreme(&mut self, operand: &Expr) -> Result<String, SqlError> {
         let form = Form::of(&operand.data_type);
         let sql = self.value(operand)?;
-        Ok(if form == Form::Text {
+        Ok(if form.is_collated() {
             collated(form, sql, operand.collation)
         } else {
             sql

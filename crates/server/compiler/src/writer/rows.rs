@@ -152,9 +152,9 @@ impl Writer {
                     // then by offset, which is as good as any order where no key follows.
                     Some(column) => {
                         let position = (at + 1).to_string();
-                        let text = Form::of(&column.data_type) == Form::Text;
-                        if text {
-                            collated(Form::Text, position, column.collation)
+                        let form = Form::of(&column.data_type);
+                        if form.is_collated() {
+                            collated(form, position, column.collation)
                         } else {
                             position
                         }
@@ -236,9 +236,10 @@ impl Writer {
         let mut names: Vec<String> = Vec::with_capacity(query.columns.len());
         for (at, column) in query.columns.iter().enumerate() {
             let name = format!("c{at}");
-            let compared = columns.compared && Form::of(&column.data_type) == Form::Text;
+            let form = Form::of(&column.data_type);
+            let compared = columns.compared && form.is_collated();
             names.push(if compared {
-                collated(Form::Text, name, column.collation)
+                collated(form, name, column.collation)
             } else {
                 name
             });
@@ -261,7 +262,7 @@ impl Writer {
             let sql = self.value(item)?;
             let compared = columns.compared || select.distinct;
             by_key |= compared && matches!(form, Form::Offset(_));
-            let sql = if compared && form == Form::Text {
+            let sql = if compared && form.is_collated() {
                 collated(form, sql, item.collation)
             } else {
                 sql

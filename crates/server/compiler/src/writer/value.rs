@@ -5,6 +5,7 @@ use selenite_types::{DataType, Value};
 use super::form::{keeps_form, plain_convert};
 use super::parameter::{Parameter, ParameterValue};
 use super::{Form, Writer};
+use crate::compiled::VARIANT_COLLATION;
 use crate::expr::{is_fixed, is_once, is_safe, is_volatile, is_volatile_predicate};
 use crate::query::tree::{QueryNode, ROW_ID, SqliteColumn};
 use crate::{
@@ -275,6 +276,7 @@ fn is_local(expr: &Expr) -> bool {
 pub(super) fn collated(form: Form, sql: String, collation: crate::Collation) -> String {
     match form {
         Form::Text => format!("{sql} COLLATE {}", collation.name()),
+        Form::Variant => format!("{sql} COLLATE {VARIANT_COLLATION}"),
         Form::Scaled(_)
         | Form::Wide(_)
         | Form::Real

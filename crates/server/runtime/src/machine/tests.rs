@@ -187,7 +187,8 @@ fn shown(value: &Value) -> String {
         | Value::Time(_)
         | Value::DateTime(_)
         | Value::DateTimeOffset(_)
-        | Value::Guid(_) => selenite_types::DataType::Int,
+        | Value::Guid(_)
+        | Value::SqlVariant(_) => selenite_types::DataType::Int,
     };
     selenite_types::text_of(value, &data_type).unwrap_or_default()
 }

@@ -4,8 +4,8 @@ use rusqlite::functions::{Aggregate, Context, FunctionFlags, WindowAggregate};
 use rusqlite::types::{ToSqlOutput, Value as SqliteValue, ValueRef};
 use rusqlite::{Connection, Result};
 use selenite_compiler::SqlError;
-use selenite_compiler::compiled::ROWS_FUNCTION;
-use selenite_types::storage::{Stored, StoredRef};
+use selenite_compiler::compiled::{ROWS_FUNCTION, VARIANT_COLLATION};
+use selenite_types::storage::{Stored, StoredRef, variant_order};
 
 use super::function_context::FunctionContext;
 use super::memory::{reserve, size_of};
@@ -46,6 +46,7 @@ pub fn register(connection: &Connection, functions: &FunctionContext) -> Result<
         connection.create_window_function(window, -1, plain, Window(of_window, none))?;
     }
     connection.create_aggregate_function(c"tsql_single", 1, FunctionFlags::SQLITE_UTF8, Single(functions.clone()))?;
+    connection.create_collation(VARIANT_COLLATION, |a: &str, b: &str| variant_order(a, b))?;
     connection.create_collation(c"Latin1_General_BIN2", |a: &str, b: &str| a.cmp(b))
 }
 

@@ -345,7 +345,8 @@ pub fn whole(value: &Value) -> Option<i128> {
         | Value::Time(_)
         | Value::DateTime(_)
         | Value::DateTimeOffset(_)
-        | Value::Guid(_) => None,
+        | Value::Guid(_)
+        | Value::SqlVariant(_) => None,
     }
 }
 

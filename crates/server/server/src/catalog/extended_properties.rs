@@ -1,23 +1,28 @@
-//! Extended properties: texts that clients keep at a database's objects. A table `selenite_property` of the database's
+//! Extended properties: values that clients keep at a database's objects. A table `selenite_property` of the database's
 //! own file has them; it is made with the first of them.
 //!
 //! - `property-is-of-a-name`: columns, indexes, parameters and constraints are known by their names: their numbers are
 //!   positions, which change.
 //! - `property-goes-with-its-holder`: who drops or renames an object does so with its properties.
 
+use std::sync::Arc;
+
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row};
-use selenite_compiler::{SqlError, same_name};
+use selenite_compiler::{SqlError, same_name, stored};
 use selenite_runtime::sqlite::tsql_error;
+use selenite_types::storage::{StoredRef, from_stored};
+use selenite_types::{DataType, SqlVariant, Value, Width, utf16_length, utf16_prefix};
 
 /// A property.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct ExtendedProperty {
     /// What it is a property of.
     pub holder: PropertyHolder,
     /// Its name.
     pub name: String,
-    /// Its value.
-    pub value: Option<String>,
+    /// Its value, a sql_variant.
+    pub value: Value,
 }
 
 /// What has a property.
@@ -116,6 +121,11 @@ pub fn load(connection: &Connection) -> Result<Vec<ExtendedProperty>, SqlError> 
 /// SQLite's error.
 pub fn store(connection: &Connection, property: &ExtendedProperty) -> Result<(), SqlError> {
     let ExtendedProperty { holder, name, value } = property;
+    let stored = stored(value, &DataType::SqlVariant)?;
+    let value = match stored.as_stored_ref() {
+        StoredRef::Text(form) => Some(form),
+        StoredRef::Null | StoredRef::Integer(_) | StoredRef::Real(_) | StoredRef::Blob(_) => None,
+    };
     let run = || -> rusqlite::Result<()> {
         connection.execute_batch(TABLE)?;
         let sql =
@@ -170,6 +180,23 @@ fn is_there(connection: &Connection) -> Result<bool, SqlError> {
     found.map(|found| found.is_some()).map_err(|error| tsql_error(&error))
 }
 
+/// A value: a BLOB is the stored form of a sql_variant, a TEXT an nvarchar of an earlier version. What is none is NULL.
+fn value(column: ValueRef<'_>) -> Value {
+    let read = match column {
+        ValueRef::Blob(form) => from_stored(StoredRef::Text(form), &DataType::SqlVariant).ok(),
+        ValueRef::Text(text) => {
+            let text = String::from_utf8_lossy(text);
+            let length = u16::try_from(utf16_length(&text))
+                .unwrap_or(LENGTH_MAX)
+                .clamp(1, LENGTH_MAX);
+            let data_type = DataType::NVarChar(Width::Limited(length));
+            SqlVariant::of(data_type, Value::Text(Arc::from(utf16_prefix(&text, length.into()))))
+        }
+        ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) => None,
+    };
+    read.unwrap_or(Value::Null)
+}
+
 /// A row of a kind that a later version made is `None`.
 fn property(row: &Row<'_>) -> rusqlite::Result<Option<ExtendedProperty>> {
     let word: String = row.get(0)?;
@@ -183,9 +210,12 @@ fn property(row: &Row<'_>) -> rusqlite::Result<Option<ExtendedProperty>> {
             part: row.get(2)?,
         },
         name: row.get(3)?,
-        value: row.get(4)?,
+        value: value(row.get_ref(4)?),
     }))
 }
+
+/// The most characters of an nvarchar.
+const LENGTH_MAX: u16 = 4000;
 
 const TABLE: &str = "
 CREATE TABLE IF NOT EXISTS main.selenite_property (

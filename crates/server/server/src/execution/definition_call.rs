@@ -1,9 +1,10 @@
 //! Procedures of the system that change definitions: sp_rename, sp_settriggerorder, and those of extended properties.
 
-use selenite_compiler::{Ends, SqlError, same_name};
-use selenite_runtime::machine::{Call, CallArgument, Callee, Failure, Message};
+use selenite_compiler::{Ends, SqlError};
+use selenite_runtime::machine::{Call, Callee, Failure, Message};
 use selenite_types::Value;
 
+use super::call_argument::{argument, variant};
 use super::definition::property::{PropertyChange, PropertyLevels};
 use super::definition::rename::Renaming;
 use super::definition::trigger::TriggerOrder;
@@ -134,13 +135,12 @@ impl SessionExecutor<'_> {
     ) -> Result<(), Failure> {
         let name = procedure_argument(call, "@name", 0)?;
         let has_value = change != PropertyChange::Drop;
-        let value = match value(call, "@value", 1).filter(|_| has_value) {
-            None | Some(Value::Null) => None,
-            Some(Value::Text(text)) => Some(text.to_string()),
-            Some(_) => return Err(SqlError::unsupported("An extended property whose value is no text").into()),
+        let value = match argument(call, "@value", 1).filter(|_| has_value) {
+            None => Value::Null,
+            Some((value, of)) => variant(value, of, execution.state.session.date_format)?,
         };
         let first = if has_value { 2 } else { 1 };
-        let argument = |name: &str, place: usize| match value_of_text(call, name, place) {
+        let level = |name: &str, place: usize| match value_of_text(call, name, place) {
             Ok(found) => Ok(found),
             Err(()) => {
                 let text = format!("An invalid parameter or option was specified for procedure '{procedure}'.");
@@ -148,9 +148,9 @@ impl SessionExecutor<'_> {
             }
         };
         let levels: PropertyLevels = [
-            (argument("@level0type", first)?, argument("@level0name", first + 1)?),
-            (argument("@level1type", first + 2)?, argument("@level1name", first + 3)?),
-            (argument("@level2type", first + 4)?, argument("@level2name", first + 5)?),
+            (level("@level0type", first)?, level("@level0name", first + 1)?),
+            (level("@level1type", first + 2)?, level("@level1name", first + 3)?),
+            (level("@level2type", first + 4)?, level("@level2name", first + 5)?),
         ];
         if !self.permissions.defines() {
             let text = "User does not have permission to perform this action.";
@@ -162,14 +162,8 @@ impl SessionExecutor<'_> {
     }
 }
 
-/// The value of an argument, by its name or place.
 fn value<'a>(call: &'a Call<'_>, name: &str, place: usize) -> Option<&'a Value> {
-    let by_name = |argument: &&CallArgument| argument.name.as_ref().is_some_and(|known| same_name(known, name));
-    let by_place = || call.arguments.get(place).filter(|argument| argument.name.is_none());
-    let found = call.arguments.iter().find(by_name).or_else(by_place);
-    found
-        .and_then(|argument| argument.value.as_ref())
-        .map(|(value, _)| value)
+    argument(call, name, place).map(|(value, _)| value)
 }
 
 fn value_of_text(call: &Call<'_>, name: &str, place: usize) -> Result<Option<String>, ()> {

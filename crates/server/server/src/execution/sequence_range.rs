@@ -1,6 +1,6 @@
 //! sp_sequence_get_range.
 
-use selenite_compiler::catalog::SequenceRule;
+use selenite_compiler::catalog::Sequence;
 use selenite_compiler::{Ends, SqlError};
 use selenite_runtime::machine::{Call, CallArgument, Callee, Failure};
 use selenite_runtime::sqlite::SequenceRange;
@@ -73,7 +73,7 @@ impl SessionExecutor<'_> {
             Ok(())
         })?;
         let range = taken.ok_or_else(|| SqlError::internal("a range that was not taken"))?;
-        let outputs = outputs(call, &range, &sequence.rule, execution)?;
+        let outputs = outputs(call, &range, &sequence, execution)?;
         Ok(Some(Callee::Done { status: 0, outputs }))
     }
 }
@@ -82,16 +82,17 @@ impl SessionExecutor<'_> {
 fn outputs(
     call: &Call<'_>,
     range: &SequenceRange,
-    rule: &SequenceRule,
+    sequence: &Sequence,
     execution: &ExecutionContext<'_>,
 ) -> Result<Vec<Value>, SqlError> {
+    let (rule, own) = (&sequence.rule, sequence.data_type);
     let results = [
-        range.first,
-        range.last,
-        range.cycle_count.into(),
-        rule.increment,
-        rule.minimum,
-        rule.maximum,
+        (range.first, own),
+        (range.last, own),
+        (range.cycle_count.into(), DataType::Int),
+        (rule.increment, own),
+        (rule.minimum, own),
+        (rule.maximum, own),
     ];
     let mut outputs = Vec::new();
     for (at, argument) in call
@@ -102,12 +103,14 @@ fn outputs(
     {
         let result = parameter_of(call, at).and_then(|at| results.get(at.checked_sub(2)?));
         outputs.push(match (result, &argument.value) {
-            (Some(result), Some((_, to))) => {
+            (Some((result, own)), Some((_, to))) => {
                 let value = Value::Decimal(Decimal {
                     unscaled: *result,
                     scale: 0,
                 });
-                convert(&value, &WIDEST, to, None, execution.state.session.date_format)?
+                let format = execution.state.session.date_format;
+                let value = convert(&value, &WIDEST, own, None, format)?;
+                convert(&value, own, to, None, format)?
             }
             (_, _) => Value::Null,
         });

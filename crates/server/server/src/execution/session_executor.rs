@@ -529,6 +529,9 @@ impl SessionExecutor<'_> {
         if let Some(callee) = self.call_sequence_range(call, &mut execution)? {
             return Ok(Some(callee));
         }
+        if let Some(callee) = super::session_context::set_session_context(call, &mut execution)? {
+            return Ok(Some(callee));
+        }
         self.refresh()?;
         let schema = self.scope.objects.catalog.schema.clone();
         let locked = self

@@ -58,7 +58,8 @@ pub(super) fn int_of(value: &Value) -> Option<i32> {
         | Value::Time(_)
         | Value::DateTime(_)
         | Value::DateTimeOffset(_)
-        | Value::Guid(_) => None,
+        | Value::Guid(_)
+        | Value::SqlVariant(_) => None,
     }
 }
 

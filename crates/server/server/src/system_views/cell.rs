@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use selenite_types::storage::{Stored, to_stored};
-use selenite_types::{DataType, Moment, Value};
+use selenite_types::{DataType, DateFormat, Decimal, Moment, SqlVariant, Value, convert};
 
 /// A value.
 #[derive(Clone, PartialEq, Debug)]
@@ -52,6 +52,29 @@ impl Cell {
             .and_then(|time| time.duration_since(UNIX_EPOCH).ok())
             .unwrap_or_default();
         Self::of_millis(u64::try_from(since.as_millis()).unwrap_or(0), offset_minutes)
+    }
+
+    /// A value as a sql_variant.
+    pub fn of_variant(data_type: DataType, value: Value) -> Self {
+        Self::variant(&SqlVariant::of(data_type, value).unwrap_or(Value::Null))
+    }
+
+    /// A value of type sql_variant.
+    pub fn variant(variant: &Value) -> Self {
+        match to_stored(variant, &DataType::SqlVariant) {
+            Ok(Stored::Text(text)) => Self::Text(text.into_owned()),
+            Ok(Stored::Null | Stored::Integer(_) | Stored::Real(_) | Stored::Blob(_)) | Err(_) => Self::Null,
+        }
+    }
+
+    /// A whole number of a type as a sql_variant; NULL if it is none of the type.
+    pub fn whole_variant(data_type: DataType, number: i128) -> Self {
+        let number = Value::Decimal(Decimal {
+            unscaled: number,
+            scale: 0,
+        });
+        let value = convert(&number, &WIDEST, &data_type, None, DateFormat::default());
+        Self::of_variant(data_type, value.unwrap_or(Value::Null))
     }
 
     /// A count, the greatest of its column's type if it is too great.
@@ -185,6 +208,12 @@ impl<T: Into<Cell>> From<Option<T>> for Cell {
         value.map_or(Self::Null, Into::into)
     }
 }
+
+/// Holds every whole number.
+const WIDEST: DataType = DataType::Decimal {
+    precision: 38,
+    scale: 0,
+};
 
 #[cfg(test)]
 mod tests {

@@ -8,7 +8,7 @@ use selenite_types::DataType;
 
 use super::view_column::{self, ViewColumn};
 use super::{
-    BIG, BIT, Cell, ColumnSpec, INT, LONG_TEXT, NAME, Row, SMALL, SYS, TINY, ViewContext, ViewSpec, row, text,
+    BIT, Cell, ColumnSpec, INT, LONG_TEXT, NAME, Row, SMALL, SYS, TINY, VARIANT, ViewContext, ViewSpec, row, text,
 };
 use crate::catalog::schema::SchemaTable;
 use crate::catalog::schema::user_type::SchemaType;
@@ -163,9 +163,9 @@ fn of_tables(
 }
 
 const IDENTITY: &[ColumnSpec] = &[
-    ("seed_value", BIG, true),
-    ("increment_value", BIG, true),
-    ("last_value", BIG, true),
+    ("seed_value", VARIANT, true),
+    ("increment_value", VARIANT, true),
+    ("last_value", VARIANT, true),
     ("is_not_for_replication", BIT, true),
 ];
 
@@ -178,8 +178,8 @@ fn identity_columns(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
             Some(shared) => shared.last_identity(&context.objects.instance, &table.table)?,
             None => None,
         };
-        let whole = |number: i128| i64::try_from(number).ok();
-        let last = last.and_then(whole);
+        let whole = |number: i128| Cell::whole_variant(column.data_type, number);
+        let last = last.map_or(Cell::Null, whole);
         Ok(Some(row![whole(rule.seed), whole(rule.increment), last, false]))
     })
 }
@@ -237,6 +237,7 @@ pub(crate) const TYPES: &[(&str, i32, i32, i32, i32)] = &[
     ("money", 60, 8, 19, 4),
     ("datetime", 61, 8, 23, 3),
     ("float", 62, 8, 53, 0),
+    ("sql_variant", 98, 8016, 0, 0),
     ("ntext", 99, 16, 0, 0),
     ("bit", 104, 1, 1, 0),
     ("decimal", 106, 17, 38, 38),

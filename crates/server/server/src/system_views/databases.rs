@@ -1,10 +1,11 @@
 //! The server's databases and settings.
 
 use selenite_compiler::SqlError;
-use selenite_types::DataType;
+use selenite_types::{DataType, Value};
 
 use super::{
-    BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, TIME, TINY, ViewContext, ViewSpec, bytes, encryption, row, text,
+    BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, TIME, TINY, VARIANT, ViewContext, ViewSpec, bytes, encryption, row,
+    text,
 };
 use crate::master::MASTER;
 
@@ -164,24 +165,25 @@ const MASTER_KEY_SWITCH: usize = 19;
 const CONFIGURATIONS: &[ColumnSpec] = &[
     ("configuration_id", INT, false),
     ("name", text(35), false),
-    ("value", INT, true),
-    ("minimum", INT, true),
-    ("maximum", INT, true),
-    ("value_in_use", INT, true),
+    ("value", VARIANT, true),
+    ("minimum", VARIANT, true),
+    ("maximum", VARIANT, true),
+    ("value_in_use", VARIANT, true),
     ("description", text(255), false),
     ("is_dynamic", BIT, false),
     ("is_advanced", BIT, false),
 ];
 
 fn configurations(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
+    let number = |number: i32| Cell::of_variant(DataType::Int, Value::Int(number));
     let sessions = i32::try_from(context.objects.instance.registry().limits().max).unwrap_or(i32::MAX);
     Ok(vec![row![
         103,
         "user connections",
-        sessions,
-        0,
-        32_767,
-        sessions,
+        number(sessions),
+        number(0),
+        number(32_767),
+        number(sessions),
         "Number of user connections allowed",
         false,
         true,

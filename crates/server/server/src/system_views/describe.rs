@@ -226,9 +226,12 @@ pub(crate) fn wire(data_type: &DataType, nullable: bool) -> (i32, i32) {
         Family::Decimal => (own, 17),
         Family::Text | Family::Binary => (own, if length < 0 { MAX_LENGTH } else { length }),
         Family::NewDate | Family::Time | Family::Guid => (own, length),
+        Family::Variant => (own, VARIANT_LENGTH),
     }
 }
 
+/// The length of a sql_variant.
+const VARIANT_LENGTH: i32 = 8009;
 /// The length of a type without bounds.
 const MAX_LENGTH: i32 = 65_535;
 /// SQL_Latin1_General_CP1_CI_AS: its flags and language.

@@ -297,6 +297,11 @@ impl Facts {
                 fraction: Some(scale),
                 ..Self::default()
             },
+            Family::Variant => Self {
+                length: Some(0),
+                octets: Some(0),
+                ..Self::default()
+            },
             Family::Bit | Family::Guid => Self::default(),
         }
     }

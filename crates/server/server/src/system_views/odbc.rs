@@ -152,6 +152,7 @@ impl OdbcType {
                 Self::moment(client, precision, 16, Some(scale), wire)
             }
             Family::NewDate | Family::Time => Self::of_new_date(data_type, client),
+            Family::Variant => Self::number(-150, 8000, 8000, Some(0), (98, 98)),
         }
     }
 
@@ -393,6 +394,7 @@ const fn wide(length: u16) -> Width {
 const WRITTEN: &[Written] = &[
     (DataType::DateTimeOffset(7), ("'", "'"), "scale", 3, 0),
     (DataType::Time(7), ("'", "'"), "scale", 3, 0),
+    (DataType::SqlVariant, ("", ""), "", 2, 0),
     (DataType::UniqueIdentifier, ("'", "'"), "", 2, 0),
     (DataType::NVarChar(wide(4000)), ("N'", "'"), "max length", 3, 0),
     (DataType::NChar(4000), ("N'", "'"), "length", 3, 0),
@@ -480,6 +482,7 @@ fn type_row(
         Family::Money => (Some(4), Some(4)),
         Family::OldDate => (Some(described.scale), Some(described.scale)),
         Family::NewDate | Family::Time if described.scale > 0 => (Some(0), Some(described.scale)),
+        Family::Variant => (Some(0), Some(0)),
         Family::NewDate | Family::Time | Family::Approximate | Family::Text | Family::Binary | Family::Guid => {
             (None, None)
         }

@@ -5,7 +5,7 @@ use selenite_types::storage::StoredRef;
 use selenite_types::{DataType, Width};
 
 use super::describe::text_at;
-use super::{Cell, ColumnSpec, FunctionSpec, INT, LONG_TEXT, NAME, Row, SYS, TINY, ViewContext, ViewSpec, row, text};
+use super::{Cell, ColumnSpec, FunctionSpec, INT, NAME, Row, SYS, TINY, VARIANT, ViewContext, ViewSpec, row, text};
 use crate::catalog::extended_properties::{ExtendedProperty, HolderKind, PropertyHolder};
 use crate::catalog::schema::{Schema, SchemaTable, parameter_names};
 
@@ -25,7 +25,7 @@ const PROPERTY: &[ColumnSpec] = &[
     ("major_id", INT, false),
     ("minor_id", INT, false),
     ("name", NAME, false),
-    ("value", text(4000), true),
+    ("value", VARIANT, true),
 ];
 
 /// `fn_listextendedproperty`, with and without its schema.
@@ -44,7 +44,7 @@ const LISTED: &[ColumnSpec] = &[
     ("objtype", NAME, true),
     ("objname", NAME, true),
     ("name", NAME, false),
-    ("value", LONG_TEXT, true),
+    ("value", VARIANT, true),
 ];
 const NAME_ARGUMENT: DataType = DataType::NVarChar(Width::Limited(128));
 
@@ -67,7 +67,7 @@ fn properties(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
                 located.major,
                 located.minor,
                 &property.name,
-                property.value.as_ref(),
+                Cell::variant(&property.value),
             ]);
         }
     }
@@ -99,7 +99,7 @@ fn listed(context: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<
                 last.map_or(Cell::Null, |(kind, _)| Cell::from(*kind)),
                 last.map_or(Cell::Null, |(_, name)| Cell::from(name)),
                 &property.name,
-                property.value.as_ref(),
+                Cell::variant(&property.value),
             ]);
         }
     }

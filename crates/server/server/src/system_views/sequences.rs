@@ -3,11 +3,12 @@
 use selenite_compiler::catalog::SequenceCache;
 use selenite_compiler::definition::bracketed;
 use selenite_compiler::{ObjectKind, SqlError};
-use selenite_types::DataType;
 
 use super::columns::type_name;
 use super::objects::{OBJECT, object};
-use super::{BIT, Cell, ColumnSpec, INFORMATION, INT, NAME, Row, SMALL, SYS, TINY, ViewContext, ViewSpec, row, text};
+use super::{
+    BIT, Cell, ColumnSpec, INFORMATION, INT, NAME, Row, SMALL, SYS, TINY, VARIANT, ViewContext, ViewSpec, row, text,
+};
 use crate::catalog::object_list::ListedObject;
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
@@ -34,17 +35,11 @@ pub(crate) const VIEWS: &[ViewSpec] = &[
     },
 ];
 
-/// SQL Server's values are sql_variant.
-const VALUE: DataType = DataType::Numeric {
-    precision: 38,
-    scale: 0,
-};
-
 const SEQUENCE: &[ColumnSpec] = &[
-    ("start_value", VALUE, false),
-    ("increment", VALUE, false),
-    ("minimum_value", VALUE, true),
-    ("maximum_value", VALUE, true),
+    ("start_value", VARIANT, false),
+    ("increment", VARIANT, false),
+    ("minimum_value", VARIANT, true),
+    ("maximum_value", VARIANT, true),
     ("is_cycling", BIT, true),
     ("is_cached", BIT, true),
     ("cache_size", INT, true),
@@ -52,19 +47,10 @@ const SEQUENCE: &[ColumnSpec] = &[
     ("user_type_id", INT, false),
     ("precision", TINY, false),
     ("scale", TINY, true),
-    ("current_value", VALUE, false),
+    ("current_value", VARIANT, false),
     ("is_exhausted", BIT, false),
-    ("last_used_value", VALUE, true),
+    ("last_used_value", VARIANT, true),
 ];
-
-/// The stored form of a numeric(38, 0): the sign bit is flipped, so that bytes sort as numbers.
-fn value(value: i128) -> Cell {
-    let mut bytes = value.to_be_bytes();
-    if let Some(first) = bytes.first_mut() {
-        *first ^= 0x80;
-    }
-    Cell::Bytes(bytes.to_vec())
-}
 
 fn sequences(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let catalog = &context.objects.catalog;
@@ -78,6 +64,7 @@ fn sequences(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
             None => None,
         };
         let (rule, described) = (&found.rule, found.data_type.describe());
+        let value = |number: i128| Cell::whole_variant(found.data_type, number);
         let last = counter.and_then(|counter| counter.last);
         let current = last.or_else(|| counter.and_then(|counter| counter.next));
         let size = match rule.cache {
@@ -114,10 +101,10 @@ const OF_STANDARD: &[ColumnSpec] = &[
     ("NUMERIC_PRECISION", TINY, true),
     ("NUMERIC_PRECISION_RADIX", SMALL, true),
     ("NUMERIC_SCALE", INT, true),
-    ("START_VALUE", VALUE, false),
-    ("MINIMUM_VALUE", VALUE, true),
-    ("MAXIMUM_VALUE", VALUE, true),
-    ("INCREMENT", VALUE, false),
+    ("START_VALUE", VARIANT, false),
+    ("MINIMUM_VALUE", VARIANT, true),
+    ("MAXIMUM_VALUE", VARIANT, true),
+    ("INCREMENT", VARIANT, false),
     ("CYCLE_OPTION", INT, true),
 ];
 
@@ -126,6 +113,7 @@ fn of_standard(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let row = |listed: &ListedObject| {
         let found = catalog.schema.sequence_of_id(listed.id)?;
         let (rule, described) = (&found.rule, found.data_type.describe());
+        let value = |number: i128| Cell::whole_variant(found.data_type, number);
         Some(row![
             &*catalog.database,
             &listed.schema,

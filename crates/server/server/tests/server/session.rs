@@ -67,6 +67,7 @@ mod sequential_guids;
 mod several_databases;
 mod space;
 mod speed;
+mod sql_variants;
 mod statistics;
 mod synonyms;
 mod table_parameters;

@@ -266,6 +266,9 @@ fn size_of_value(column: &WireType, bytes: &[u8], counted: &mut usize) -> Option
             }
         };
     }
+    if column.byte == type_byte::VARIANT {
+        return long(0)?.checked_add(4);
+    }
     if column.has_short_size() {
         return match u16::from_le_bytes(*bytes.first_chunk()?) {
             u16::MAX => Some(2),

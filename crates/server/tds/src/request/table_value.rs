@@ -217,12 +217,15 @@ pub(super) fn value_size(wire: &WireType) -> u64 {
         | DataType::DateTime2(_)
         | DataType::DateTimeOffset(_)
         | DataType::UniqueIdentifier => 0,
+        DataType::SqlVariant => VARIANT_SIZE,
     };
     VALUE_SIZE + padded
 }
 
 /// 128 MiB: 4 Mi values and rows.
 const VALUE_SIZE_MAX: u64 = 128 << 20;
+/// What a sql_variant is allocated.
+const VARIANT_SIZE: u64 = 96;
 /// A value, and what a row counts besides.
 const VALUE_SIZE: u64 = 32;
 /// SQL Server's maximum of a table.

@@ -43,7 +43,8 @@ impl Cell {
             | DataType::Date
             | DataType::SmallDateTime
             | DataType::DateTime
-            | DataType::UniqueIdentifier => true,
+            | DataType::UniqueIdentifier
+            | DataType::SqlVariant => true,
         };
         let cell = Self { data_type, is_nullable };
         is_right.then_some(cell).ok_or(TdsError::Misfit { what: "a type" })
@@ -81,6 +82,10 @@ impl Cell {
             DataType::DateTime2(scale) => out.extend([byte::DATETIME2_N, scale]),
             DataType::DateTimeOffset(scale) => out.extend([byte::DATETIMEOFFSET_N, scale]),
             DataType::UniqueIdentifier => out.extend([byte::GUID, 16]),
+            DataType::SqlVariant => {
+                out.push(byte::VARIANT);
+                out.extend(VARIANT_SIZE_MAX.to_le_bytes());
+            }
         }
     }
 
@@ -113,6 +118,7 @@ impl Cell {
             | DataType::DateTime2(_)
             | DataType::DateTimeOffset(_)
             | DataType::UniqueIdentifier => 1,
+            DataType::SqlVariant => 4,
         })
     }
 
@@ -148,6 +154,9 @@ impl Cell {
             }
             (DataType::Binary(size) | DataType::VarBinary(Width::Limited(size)), Value::Binary(bytes)) => {
                 bytes.len() <= size.into()
+            }
+            (DataType::SqlVariant, Value::SqlVariant(value)) => {
+                Self::new(*value.data_type(), false).is_ok_and(|cell| cell.fits(value.value()))
             }
             (DataType::RowVersion, Value::Binary(bytes)) => bytes.len() == ROW_VERSION_SIZE.into(),
             (DataType::Date, Value::Date(date)) => moment::is_date(*date),
@@ -229,6 +238,9 @@ const POWERS: [i128; 39] = {
     }
     powers
 };
+
+/// The maximum size of a sql_variant that SQL Server tells and accepts: a value of 8000 bytes, its type and properties.
+pub(super) const VARIANT_SIZE_MAX: u32 = 8009;
 
 /// The bytes of a rowversion.
 const ROW_VERSION_SIZE: u16 = 8;

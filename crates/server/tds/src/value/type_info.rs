@@ -59,6 +59,11 @@ impl WireType {
             | byte::NVARCHAR
             | byte::NCHAR => Self::parse_string(byte, reader),
             byte::TEXT | byte::NTEXT | byte::IMAGE => Self::parse_legacy(byte, reader),
+            byte::VARIANT => {
+                // The declared maximum is ignored: a sql_variant has one.
+                reader.u32()?;
+                Ok(Self::new(byte, DataType::SqlVariant, 0))
+            }
             _ => Err(match byte::unsupported(byte) {
                 Some(name) => ParameterFault::UnsupportedType(name),
                 None => ParameterFault::UnknownType(byte),

@@ -6,7 +6,7 @@ use selenite_types::{DataType, DateTime2, DateTimeOffset, Decimal, Guid, Value, 
 
 use super::type_info::{IN_CHUNKS, fixed};
 use super::value_error::ValueError;
-use super::{Collation, WireType, chunks, code_page, moment};
+use super::{Collation, WireType, chunks, code_page, moment, variant};
 use crate::ParameterFault;
 use crate::byte_reader::ByteReader;
 use crate::type_byte as byte;
@@ -32,14 +32,12 @@ impl WireType {
                 u32::MAX => Ok(Value::Null),
                 size => self.value(reader.take(usize::try_from(size).unwrap_or(usize::MAX))?),
             },
+            byte::VARIANT => variant::parse(reader),
             _ => {
                 let bytes = reader.short_bytes()?;
-                let is_decimal = matches!(self.byte, byte::DECIMAL_N | byte::NUMERIC_N);
-                match u16::try_from(bytes.len()) {
-                    Ok(0) => Ok(Value::Null),
-                    Ok(2..=17) if is_decimal => self.value(bytes),
-                    Ok(size) if size == self.size => self.value(bytes),
-                    _ => Err(ParameterFault::Length(self.byte).into()),
+                match bytes.is_empty() {
+                    true => Ok(Value::Null),
+                    false => self.sized_value(bytes),
                 }
             }
         }
@@ -59,8 +57,18 @@ impl WireType {
         }
     }
 
+    /// Parses the bytes of a value whose size its type determines.
+    pub(super) fn sized_value(&self, bytes: &[u8]) -> Result<Value, ValueError> {
+        let is_decimal = matches!(self.byte, byte::DECIMAL_N | byte::NUMERIC_N);
+        match u16::try_from(bytes.len()) {
+            Ok(2..=17) if is_decimal => self.value(bytes),
+            Ok(size) if size == self.size => self.value(bytes),
+            Ok(_) | Err(_) => Err(ParameterFault::Length(self.byte).into()),
+        }
+    }
+
     /// Parses a value that is not NULL.
-    fn value(&self, bytes: &[u8]) -> Result<Value, ValueError> {
+    pub(super) fn value(&self, bytes: &[u8]) -> Result<Value, ValueError> {
         match self.info.data_type {
             DataType::Char(_) | DataType::VarChar(_) | DataType::NChar(_) | DataType::NVarChar(_) => self.text(bytes),
             DataType::Binary(size) => {
@@ -86,9 +94,8 @@ impl WireType {
             | DataType::DateTime
             | DataType::DateTime2(_)
             | DataType::DateTimeOffset(_)
-            | DataType::UniqueIdentifier => {
-                scalar(self.info.data_type, bytes).ok_or(ParameterFault::Value(self.byte).into())
-            }
+            | DataType::UniqueIdentifier
+            | DataType::SqlVariant => scalar(self.info.data_type, bytes).ok_or(ParameterFault::Value(self.byte).into()),
         }
     }
 
@@ -163,7 +170,8 @@ fn scalar(data_type: DataType, bytes: &[u8]) -> Option<Value> {
         | DataType::NVarChar(_)
         | DataType::Binary(_)
         | DataType::RowVersion
-        | DataType::VarBinary(Width::Limited(_) | Width::Max) => return None,
+        | DataType::VarBinary(Width::Limited(_) | Width::Max)
+        | DataType::SqlVariant => return None,
     })
 }
 

@@ -3,7 +3,7 @@
 use selenite_types::{DataType, Date, DateTime2, DateTimeOffset, Decimal, TimeOfDay, Value, Width};
 
 use super::cell::{decimal_size, rescaled};
-use super::{Cell, code_page, moment};
+use super::{Cell, code_page, moment, variant};
 use crate::{PacketSink, PacketWriter, TdsError, utf16};
 
 impl Cell {
@@ -28,12 +28,14 @@ impl Cell {
     }
 
     /// Appends a value that is not sent in chunks.
-    fn append(&self, out: &mut Vec<u8>, value: &Value) -> Result<(), TdsError> {
+    pub(super) fn append(&self, out: &mut Vec<u8>, value: &Value) -> Result<(), TdsError> {
         match (self.data_type(), value) {
             (_, Value::Null) => return self.append_null(out),
             (DataType::Bit, Value::Bit(value)) => self.sized(out, [u8::from(*value)]),
             (DataType::TinyInt, Value::TinyInt(value)) => self.sized(out, [*value]),
             (DataType::SmallInt, Value::SmallInt(value)) => self.sized(out, value.to_le_bytes()),
+            (DataType::Int, Value::Int(value)) => self.sized(out, value.to_le_bytes()),
+            (DataType::BigInt, Value::BigInt(value)) => self.sized(out, value.to_le_bytes()),
             (DataType::SmallMoney, Value::Money(value)) => {
                 self.sized(out, i32::try_from(*value).map_err(|_| MISFIT)?.to_le_bytes());
             }
@@ -81,6 +83,7 @@ impl Cell {
                 out.push(16);
                 out.extend_from_slice(&guid.0);
             }
+            (DataType::SqlVariant, Value::SqlVariant(value)) => variant::append(value, out)?,
             _ => return Err(MISFIT),
         }
         Ok(())
@@ -99,6 +102,8 @@ impl Cell {
     fn append_null(&self, out: &mut Vec<u8>) -> Result<(), TdsError> {
         match self.null_size().ok_or(MISFIT)? {
             1 => out.push(0),
+            // MS-TDS 2.2.5.4.4: a length of 0.
+            4 => out.extend([0; 4]),
             // MS-TDS 2.2.5.2.1: CHARBIN_NULL and PLP_NULL.
             size => out.extend(std::iter::repeat_n(0xFF, size.into())),
         }

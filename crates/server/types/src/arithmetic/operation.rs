@@ -161,7 +161,8 @@ impl UnaryOperator {
                 | Value::Time(_)
                 | Value::DateTime(_)
                 | Value::DateTimeOffset(_)
-                | Value::Guid(_) => Err(OperationError::NotPromoted { operator: self.name() }),
+                | Value::Guid(_)
+                | Value::SqlVariant(_) => Err(OperationError::NotPromoted { operator: self.name() }),
             },
         }
     }
@@ -191,7 +192,8 @@ fn negated(operand: &Value, result: &DataType) -> Result<Value, OperationError> 
         | Value::Time(_)
         | Value::DateTime(_)
         | Value::DateTimeOffset(_)
-        | Value::Guid(_) => Err(OperationError::NotPromoted {
+        | Value::Guid(_)
+        | Value::SqlVariant(_) => Err(OperationError::NotPromoted {
             operator: UnaryOperator::Minus.name(),
         }),
     }

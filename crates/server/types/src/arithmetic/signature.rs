@@ -31,8 +31,11 @@ impl Operator {
     }
 
     fn arithmetic(self, left: &DataType, right: &DataType) -> Result<Signature, OperationError> {
-        use Family::{Approximate, Binary, Bit, Decimal, Guid, Integer, Money, NewDate, OldDate, Text, Time};
+        use Family::{Approximate, Binary, Bit, Decimal, Guid, Integer, Money, NewDate, OldDate, Text, Time, Variant};
         match (left.family(), right.family()) {
+            (Variant, Variant) => Err(self.invalid(left)),
+            (Variant, _) => Err(not_implicit(left, right)),
+            (_, Variant) => Err(not_implicit(right, left)),
             (Integer, Integer) | (Money, Money | Integer | Bit) | (Integer | Bit, Money) => {
                 Ok(Signature::all(left.higher(right)))
             }
@@ -87,7 +90,11 @@ impl Operator {
         let is_whole = |family| matches!(family, Integer | Bit);
         let is_string = |family| matches!(family, Text | Binary);
         let (of_left, of_right) = (left.family(), right.family());
-        if is_whole(of_left) && is_whole(of_right) {
+        if of_left == Family::Variant && of_right != Family::Variant {
+            Err(not_implicit(left, right))
+        } else if of_right == Family::Variant && of_left != Family::Variant {
+            Err(not_implicit(right, left))
+        } else if is_whole(of_left) && is_whole(of_right) {
             Ok(Signature::all(left.higher(right)))
         } else if is_whole(of_left) && is_string(of_right) {
             Ok(Signature::all(*left))
@@ -303,6 +310,11 @@ fn reduced(precision: u16, scale: u16) -> (u16, u16) {
     }
     let whole = precision - scale;
     (MAX, scale.min(6).max(MAX.saturating_sub(whole)))
+}
+
+/// 257: a sql_variant next to another type.
+fn not_implicit(from: &DataType, to: &DataType) -> OperationError {
+    OperationError::NotImplicit { from: *from, to: *to }
 }
 
 fn clash(left: &DataType, right: &DataType) -> OperationError {

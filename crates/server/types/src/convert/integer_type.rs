@@ -40,7 +40,8 @@ impl IntegerType {
             | DataType::DateTime
             | DataType::DateTime2(_)
             | DataType::DateTimeOffset(_)
-            | DataType::UniqueIdentifier => None,
+            | DataType::UniqueIdentifier
+            | DataType::SqlVariant => None,
         }
     }
 

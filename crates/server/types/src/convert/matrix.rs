@@ -1,7 +1,7 @@
 //! The conversion matrix: which types convert to which.
 
 use crate::{
-    DataType, Family,
+    DataType, Family, SqlVariant,
     convert::{ConversionError, ConversionFault},
 };
 
@@ -20,7 +20,7 @@ pub enum Conversion {
 #[must_use]
 pub fn conversion(from: &DataType, to: &DataType) -> Conversion {
     let (implicit, explicit, never) = (Conversion::Implicit, Conversion::Explicit, Conversion::Never);
-    if let Some(conversion) = with_row_version(from, to) {
+    if let Some(conversion) = with_variant(from, to).or_else(|| with_row_version(from, to)) {
         return conversion;
     }
     let ([of_numbers, of_text, of_bytes, of_old_dates, of_new_dates, of_guid], of_floats) = match from.family() {
@@ -28,6 +28,7 @@ pub fn conversion(from: &DataType, to: &DataType) -> Conversion {
         Family::Text => ([implicit, implicit, explicit, implicit, implicit, implicit], implicit),
         Family::Binary => ([implicit, implicit, implicit, implicit, explicit, implicit], never),
         Family::Guid => ([never, implicit, implicit, never, never, implicit], never),
+        Family::Variant => ([explicit; 6], explicit),
         Family::Bit | Family::Integer | Family::Decimal | Family::Money | Family::Approximate => {
             ([implicit, implicit, implicit, implicit, never, never], implicit)
         }
@@ -43,6 +44,19 @@ pub fn conversion(from: &DataType, to: &DataType) -> Conversion {
         Family::NewDate | Family::Time if is_date_with_time(from, to) => never,
         Family::NewDate | Family::Time => of_new_dates,
         Family::Guid => of_guid,
+        Family::Variant => implicit,
+    }
+}
+
+/// The kind of conversion to a sql_variant, which holds neither a `max` value nor a rowversion, and from one.
+fn with_variant(from: &DataType, to: &DataType) -> Option<Conversion> {
+    match (from.family(), to.family()) {
+        (Family::Variant, Family::Variant) => Some(Conversion::Implicit),
+        (_, Family::Variant) if SqlVariant::holds(from) => Some(Conversion::Implicit),
+        (_, Family::Variant) => Some(Conversion::Never),
+        (Family::Variant, _) if *to == DataType::RowVersion => Some(Conversion::Never),
+        (Family::Variant, _) => Some(Conversion::Explicit),
+        (_, _) => None,
     }
 }
 

@@ -51,7 +51,7 @@ pub(crate) fn to_binary(value: &Value, request: &Request<'_>) -> Result<Value, C
             bytes.extend(moment.offset_minutes.to_le_bytes());
             (bytes, Side::Whole)
         }
-        Value::Null => return Err(request.misfit()),
+        Value::Null | Value::SqlVariant(_) => return Err(request.misfit()),
     };
     fitted(&bytes, side, request)
 }

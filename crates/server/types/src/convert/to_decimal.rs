@@ -39,7 +39,8 @@ pub(crate) fn to_decimal(value: &Value, request: &Request<'_>) -> Result<Value, 
         | Value::Time(_)
         | Value::DateTime(_)
         | Value::DateTimeOffset(_)
-        | Value::Guid(_) => return Err(request.misfit()),
+        | Value::Guid(_)
+        | Value::SqlVariant(_) => return Err(request.misfit()),
     };
     let rescaled = number.and_then(|number| number.rescale(scale));
     let fitted = rescaled.filter(|number| number.fits(precision)).map(Value::Decimal);

@@ -33,7 +33,8 @@ pub(crate) fn to_float(value: &Value, request: &Request<'_>) -> Result<Value, Co
         | Value::Time(_)
         | Value::DateTime(_)
         | Value::DateTimeOffset(_)
-        | Value::Guid(_) => return Err(request.misfit()),
+        | Value::Guid(_)
+        | Value::SqlVariant(_) => return Err(request.misfit()),
     };
     if *request.to == DataType::Float {
         return Ok(Value::Float(number));

@@ -33,7 +33,8 @@ pub(crate) fn to_guid(value: &Value, request: &Request<'_>) -> Result<Value, Con
         | Value::Date(_)
         | Value::Time(_)
         | Value::DateTime(_)
-        | Value::DateTimeOffset(_) => Err(request.misfit()),
+        | Value::DateTimeOffset(_)
+        | Value::SqlVariant(_) => Err(request.misfit()),
     }
 }
 

@@ -35,7 +35,8 @@ pub(crate) fn to_integer(value: &Value, request: &Request<'_>) -> Result<Value, 
         | Value::Time(_)
         | Value::DateTime(_)
         | Value::DateTimeOffset(_)
-        | Value::Guid(_) => Err(request.misfit()),
+        | Value::Guid(_)
+        | Value::SqlVariant(_) => Err(request.misfit()),
     }
 }
 

@@ -45,7 +45,7 @@ pub(crate) fn to_moment(value: &Value, request: &Request<'_>) -> Result<Value, C
         }
         Value::DateTime(moment) => from_local(*moment, to, request),
         Value::DateTimeOffset(moment) => from_offset(*moment, to, request),
-        Value::Null | Value::Guid(_) => Err(request.misfit()),
+        Value::Null | Value::Guid(_) | Value::SqlVariant(_) => Err(request.misfit()),
     }
 }
 

@@ -41,7 +41,8 @@ pub(crate) fn to_money(value: &Value, request: &Request<'_>) -> Result<Value, Co
         | Value::Time(_)
         | Value::DateTime(_)
         | Value::DateTimeOffset(_)
-        | Value::Guid(_) => return Err(request.misfit()),
+        | Value::Guid(_)
+        | Value::SqlVariant(_) => return Err(request.misfit()),
     };
     let is_small = *request.to == DataType::SmallMoney;
     let in_range = |units: &i64| !is_small || i32::try_from(*units).is_ok();
@@ -69,7 +70,8 @@ fn overflow(value: &Value, request: &Request<'_>) -> ConversionError {
         | Value::Time(_)
         | Value::DateTime(_)
         | Value::DateTimeOffset(_)
-        | Value::Guid(_) => request.fail(ConversionFault::ExpressionOverflow),
+        | Value::Guid(_)
+        | Value::SqlVariant(_) => request.fail(ConversionFault::ExpressionOverflow),
     }
 }
 

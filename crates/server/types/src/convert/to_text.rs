@@ -57,7 +57,7 @@ pub(crate) fn to_text(value: &Value, request: &Request<'_>) -> Result<Value, Con
         ),
         Value::Guid(guid) if request.to.is_national() => (guid_text(*guid), overflow()),
         Value::Guid(guid) => (guid_text(*guid), Cut::Error(request.fail(ConversionFault::GuidText))),
-        Value::Null => return Err(request.misfit()),
+        Value::Null | Value::SqlVariant(_) => return Err(request.misfit()),
     };
     if request.to.fits(request.to.text_length(&text)) {
         return Ok(fitted(&text, request));

@@ -140,6 +140,7 @@ impl Word {
             "datetimeoffset" => Self::Scaled(DataType::DateTimeOffset, "datetimeoffset"),
             "uniqueidentifier" => Self::Plain(DataType::UniqueIdentifier),
             "timestamp" | "rowversion" => Self::Plain(DataType::RowVersion),
+            "sql_variant" => Self::Plain(DataType::SqlVariant),
             _ => return None,
         };
         Some(word)
@@ -361,7 +362,6 @@ const UNSUPPORTED: &[&str] = &[
     "geometry",
     "hierarchyid",
     "json",
-    "sql_variant",
     "table",
     "vector",
     "xml",

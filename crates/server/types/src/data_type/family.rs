@@ -27,6 +27,8 @@ pub enum Family {
     Time,
     /// uniqueidentifier.
     Guid,
+    /// sql_variant.
+    Variant,
 }
 
 impl DataType {
@@ -45,6 +47,7 @@ impl DataType {
             Self::Date | Self::DateTime2(_) | Self::DateTimeOffset(_) => Family::NewDate,
             Self::Time(_) => Family::Time,
             Self::UniqueIdentifier => Family::Guid,
+            Self::SqlVariant => Family::Variant,
         }
     }
 
@@ -78,6 +81,7 @@ impl DataType {
             Self::DateTime => 22,
             Self::DateTime2(_) => 23,
             Self::DateTimeOffset(_) => 24,
+            Self::SqlVariant => 25,
         }
     }
 
@@ -127,7 +131,8 @@ impl DataType {
             | Self::DateTime
             | Self::DateTime2(_)
             | Self::DateTimeOffset(_)
-            | Self::UniqueIdentifier => None,
+            | Self::UniqueIdentifier
+            | Self::SqlVariant => None,
         }
     }
 
@@ -158,7 +163,8 @@ impl DataType {
             | Self::DateTime
             | Self::DateTime2(_)
             | Self::DateTimeOffset(_)
-            | Self::UniqueIdentifier => None,
+            | Self::UniqueIdentifier
+            | Self::SqlVariant => None,
         }
     }
 }

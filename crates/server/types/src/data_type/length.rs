@@ -1,36 +1,9 @@
-//! Lengths of values.
+//! Lengths of texts, and of types.
 
 use super::{LENGTH_MAX, NATIONAL_LENGTH_MAX};
-use crate::{DataType, Decimal, Family, Value, Width, narrow_length, utf16_length};
+use crate::{DataType, Family, Width, narrow_length, utf16_length};
 
 impl DataType {
-    /// DATALENGTH: the size in bytes of `value`, which has this type, in SQL Server's storage; `None` for NULL.
-    ///
-    /// The size of a decimal depends on its digits, not on its precision, as in SQL Server.
-    #[must_use]
-    pub fn data_length(&self, value: &Value) -> Option<usize> {
-        match value {
-            Value::Null => None,
-            Value::Text(text) if self.is_national() => Some(utf16_length(text).saturating_mul(2)),
-            Value::Text(text) => Some(narrow_length(text)),
-            Value::Binary(bytes) => Some(bytes.len()),
-            Value::Decimal(decimal) => Some(decimal_length(*decimal)),
-            Value::Bit(_)
-            | Value::TinyInt(_)
-            | Value::SmallInt(_)
-            | Value::Int(_)
-            | Value::BigInt(_)
-            | Value::Money(_)
-            | Value::Real(_)
-            | Value::Float(_)
-            | Value::Date(_)
-            | Value::Time(_)
-            | Value::DateTime(_)
-            | Value::DateTimeOffset(_)
-            | Value::Guid(_) => self.byte_length_max().map(usize::from),
-        }
-    }
-
     /// The length of `text` in the type's unit: UTF-16 units for nchar and nvarchar, otherwise bytes of code page 1252.
     #[must_use]
     pub fn text_length(&self, text: &str) -> usize {
@@ -48,17 +21,6 @@ impl DataType {
             Some(Width::Limited(width)) => length <= usize::from(width),
             Some(Width::Max) | None => true,
         }
-    }
-}
-
-/// A sign byte, and four-byte words for the magnitude.
-fn decimal_length(decimal: Decimal) -> usize {
-    let bits = u128::BITS - decimal.unscaled.unsigned_abs().leading_zeros();
-    match bits {
-        0..=32 => 5,
-        33..=64 => 9,
-        65..=96 => 13,
-        97.. => 17,
     }
 }
 

@@ -36,7 +36,8 @@ impl DataType {
             | Self::DateTime
             | Self::DateTime2(_)
             | Self::DateTimeOffset(_)
-            | Self::UniqueIdentifier => self.keyword(),
+            | Self::UniqueIdentifier
+            | Self::SqlVariant => self.keyword(),
         }
     }
 
@@ -79,6 +80,7 @@ impl DataType {
             Self::DateTime2(_) => "datetime2",
             Self::DateTimeOffset(_) => "datetimeoffset",
             Self::UniqueIdentifier => "uniqueidentifier",
+            Self::SqlVariant => "sql_variant",
         }
     }
 }
@@ -112,7 +114,8 @@ impl fmt::Display for DataType {
             | Self::SmallDateTime
             | Self::DateTime
             | Self::RowVersion
-            | Self::UniqueIdentifier => f.write_str(keyword),
+            | Self::UniqueIdentifier
+            | Self::SqlVariant => f.write_str(keyword),
         }
     }
 }

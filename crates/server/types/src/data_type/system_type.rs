@@ -35,6 +35,7 @@ impl DataType {
             Self::Money => (60, 19, 4),
             Self::DateTime => (61, 23, 3),
             Self::Float => (62, 53, 0),
+            Self::SqlVariant => (98, 0, 0),
             Self::Bit => (104, 1, 0),
             Self::Decimal { precision, scale } => (106, precision, scale),
             Self::Numeric { precision, scale } => (108, precision, scale),
@@ -86,6 +87,7 @@ impl DataType {
             Self::DateTime2(scale) => time_length(scale) + 3,
             Self::DateTimeOffset(scale) => time_length(scale) + 5,
             Self::UniqueIdentifier => 16,
+            Self::SqlVariant => VARIANT_SIZE_MAX,
         };
         Some(length)
     }
@@ -104,3 +106,6 @@ fn time_length(scale: u8) -> u16 {
         5.. => 5,
     }
 }
+
+/// A value of 8000 bytes, and 16 bytes for its type.
+const VARIANT_SIZE_MAX: u16 = 8016;

@@ -48,7 +48,8 @@ pub fn date_add(part: DatePart, number: i32, value: &Value, of: &DataType) -> Re
         | Value::Float(_)
         | Value::Text(_)
         | Value::Binary(_)
-        | Value::Guid(_) => {
+        | Value::Guid(_)
+        | Value::SqlVariant(_) => {
             return Err(DateError::Argument {
                 of: *of,
                 argument: 3,

@@ -91,6 +91,7 @@ fn plain(value: &Value) -> Option<DateTime2> {
         | Value::Float(_)
         | Value::Text(_)
         | Value::Binary(_)
-        | Value::Guid(_) => None,
+        | Value::Guid(_)
+        | Value::SqlVariant(_) => None,
     }
 }

@@ -44,7 +44,8 @@ impl MomentType {
             | DataType::Binary(_)
             | DataType::RowVersion
             | DataType::VarBinary(_)
-            | DataType::UniqueIdentifier => None,
+            | DataType::UniqueIdentifier
+            | DataType::SqlVariant => None,
         }
     }
 

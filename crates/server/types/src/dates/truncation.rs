@@ -72,7 +72,8 @@ pub fn date_trunc(part: DatePart, value: &Value, of: &DataType, first: DateFirst
         | Value::Float(_)
         | Value::Text(_)
         | Value::Binary(_)
-        | Value::Guid(_) => {
+        | Value::Guid(_)
+        | Value::SqlVariant(_) => {
             return Err(DateError::Argument {
                 of: *of,
                 argument: 2,

@@ -130,7 +130,8 @@ impl Shown {
             | Value::Float(_)
             | Value::Text(_)
             | Value::Binary(_)
-            | Value::Guid(_) => return None,
+            | Value::Guid(_)
+            | Value::SqlVariant(_) => return None,
         })
     }
 }

@@ -1,9 +1,11 @@
 //! Converts storage forms to values.
 
+use std::borrow::Cow;
+
 use super::clock_text::{parse_date, parse_date_time, parse_date_time_offset, parse_time};
 use super::write::{INTEGER_PRECISION_MAX, SIGN_BIT, is_moment, is_offset_moment};
-use super::{Misfit, MisfitCause, StorageClass, StoredRef, text};
-use crate::{DataType, Decimal, Value, Width, guid_from_ordered};
+use super::{Misfit, MisfitCause, StorageClass, Stored, StoredRef, declared_type, text};
+use crate::{DataType, Decimal, SqlVariant, Value, Width, guid_from_ordered};
 
 /// The value of type `declared` with the storage form `stored`.
 ///
@@ -72,7 +74,8 @@ fn from_integer(integer: i64, declared: &DataType) -> Result<Value, MisfitCause>
         | DataType::DateTime
         | DataType::DateTime2(_)
         | DataType::DateTimeOffset(_)
-        | DataType::UniqueIdentifier => return Err(MisfitCause::Class),
+        | DataType::UniqueIdentifier
+        | DataType::SqlVariant => return Err(MisfitCause::Class),
     };
     value.ok_or(MisfitCause::Range)
 }
@@ -119,6 +122,7 @@ fn from_text(bytes: &[u8], declared: &DataType) -> Result<Value, MisfitCause> {
                 .filter(|moment| is_offset_moment(*moment, scale))
                 .map(Value::DateTimeOffset)
         }
+        DataType::SqlVariant => return variant(bytes),
         DataType::Bit
         | DataType::TinyInt
         | DataType::SmallInt
@@ -136,6 +140,46 @@ fn from_text(bytes: &[u8], declared: &DataType) -> Result<Value, MisfitCause> {
         | DataType::UniqueIdentifier => return Err(MisfitCause::Class),
     };
     value.ok_or(MisfitCause::Form)
+}
+
+/// The sql_variant of a form.
+fn variant(bytes: &[u8]) -> Result<Value, MisfitCause> {
+    let text = std::str::from_utf8(bytes).map_err(|_| MisfitCause::Encoding)?;
+    let (name, form) = text.split_once(' ').ok_or(MisfitCause::Form)?;
+    let declared = declared_type(name).map_err(|_| MisfitCause::Form)?;
+    let is_number = |number: String| number == form;
+    let value = match declared.storage_class() {
+        StorageClass::Null => return Err(MisfitCause::Form),
+        StorageClass::Integer => {
+            let number: i64 = form.parse().map_err(|_| MisfitCause::Form)?;
+            is_number(number.to_string()).then_some(Stored::Integer(number))
+        }
+        StorageClass::Real => {
+            let number: f64 = form.parse().map_err(|_| MisfitCause::Form)?;
+            is_number(format!("{number:?}")).then_some(Stored::Real(number))
+        }
+        StorageClass::Text => Some(Stored::Text(Cow::Borrowed(form))),
+        StorageClass::Blob => from_digits(form).map(|bytes| Stored::Blob(Cow::Owned(bytes))),
+    };
+    let value = value.ok_or(MisfitCause::Form)?;
+    let value = from_stored(value.as_stored_ref(), &declared).map_err(|misfit| misfit.cause)?;
+    // `one-form-per-value`: a type has one name, too.
+    match SqlVariant::of(declared, value) {
+        Some(value) if declared.to_string() == name => Ok(value),
+        Some(_) | None => Err(MisfitCause::Form),
+    }
+}
+
+/// The bytes of lower-case hexadecimal digits.
+fn from_digits(digits: &str) -> Option<Vec<u8>> {
+    let value = |digit: u8| match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        _ => None,
+    };
+    let (pairs, rest) = digits.as_bytes().as_chunks();
+    let bytes = pairs.iter().map(|&[high, low]| Some(value(high)? << 4 | value(low)?));
+    rest.is_empty().then(|| bytes.collect()).flatten()
 }
 
 fn from_blob(bytes: &[u8], declared: &DataType) -> Result<Value, MisfitCause> {
@@ -180,7 +224,8 @@ fn from_blob(bytes: &[u8], declared: &DataType) -> Result<Value, MisfitCause> {
         | DataType::SmallDateTime
         | DataType::DateTime
         | DataType::DateTime2(_)
-        | DataType::DateTimeOffset(_) => Err(MisfitCause::Class),
+        | DataType::DateTimeOffset(_)
+        | DataType::SqlVariant => Err(MisfitCause::Class),
     }
 }
 
@@ -209,7 +254,8 @@ impl DataType {
             | Self::SmallDateTime
             | Self::DateTime
             | Self::DateTime2(_)
-            | Self::DateTimeOffset(_) => StorageClass::Text,
+            | Self::DateTimeOffset(_)
+            | Self::SqlVariant => StorageClass::Text,
             Self::Binary(_) | Self::VarBinary(_) | Self::RowVersion | Self::UniqueIdentifier => StorageClass::Blob,
         }
     }

@@ -1,11 +1,15 @@
 //! Converts values to storage forms.
 
 use std::borrow::Cow;
+use std::fmt::Write;
 
 use super::clock_text::{ClockText, OFFSET_MINUTES_MAX};
 use super::{Misfit, MisfitCause, StorageClass, Stored, text};
 use crate::dates::unit_of_scale;
-use crate::{DataType, Date, DateTime2, DateTimeOffset, DateTimeTicks, Decimal, TimeOfDay, Value, Width, guid_ordered};
+use crate::{
+    DataType, Date, DateTime2, DateTimeOffset, DateTimeTicks, Decimal, SqlVariant, TimeOfDay, Value, Width,
+    guid_ordered,
+};
 
 /// The storage form of `value` of type `declared`.
 ///
@@ -60,6 +64,9 @@ fn other_to_stored<'a>(value: &'a Value, declared: &DataType) -> Result<Stored<'
                 text.date_time_offset(*moment, *scale)
             })
         }
+        (Value::SqlVariant(variant), DataType::SqlVariant) => {
+            variant_form(variant).map(|text| Stored::Text(Cow::Owned(text)))
+        }
         (Value::Guid(guid), DataType::UniqueIdentifier) => Ok(Stored::Blob(Cow::Owned(guid_ordered(*guid).to_vec()))),
         _ => Err(MisfitCause::Class),
     };
@@ -68,6 +75,23 @@ fn other_to_stored<'a>(value: &'a Value, declared: &DataType) -> Result<Stored<'
         declared: *declared,
         cause,
     })
+}
+
+/// The form of a sql_variant: the type's name, a space, and the value's own form as text. INTEGER and REAL are written as
+/// numbers, BLOB in hexadecimal digits: `int 5`, `decimal(10,2) 1234`, `nvarchar(20) abc`, `varbinary(4) 0aff`.
+fn variant_form(variant: &SqlVariant) -> Result<String, MisfitCause> {
+    let declared = variant.data_type();
+    let stored = to_stored(variant.value(), declared).map_err(|misfit| misfit.cause)?;
+    let mut text = format!("{declared} ");
+    let written = match stored {
+        Stored::Null => return Err(MisfitCause::Class),
+        Stored::Integer(number) => write!(text, "{number}"),
+        Stored::Real(number) => write!(text, "{number:?}"),
+        Stored::Text(value) => text.write_str(&value),
+        Stored::Blob(bytes) => bytes.iter().try_for_each(|byte| write!(text, "{byte:02x}")),
+    };
+    written.map_err(|_| MisfitCause::Form)?;
+    Ok(text)
 }
 
 fn decimal<'a>(number: Decimal, precision: u8, scale: u8) -> Result<Stored<'a>, MisfitCause> {
@@ -153,9 +177,12 @@ fn class_of(value: &Value) -> StorageClass {
         | Value::Decimal(_)
         | Value::Money(_) => StorageClass::Integer,
         Value::Real(_) | Value::Float(_) => StorageClass::Real,
-        Value::Text(_) | Value::Date(_) | Value::Time(_) | Value::DateTime(_) | Value::DateTimeOffset(_) => {
-            StorageClass::Text
-        }
+        Value::Text(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime(_)
+        | Value::DateTimeOffset(_)
+        | Value::SqlVariant(_) => StorageClass::Text,
         Value::Binary(_) | Value::Guid(_) => StorageClass::Blob,
     }
 }

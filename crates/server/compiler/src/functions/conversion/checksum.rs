@@ -57,6 +57,7 @@ fn of(value: &Value, of_text: impl Fn(&str) -> u32) -> u32 {
         Value::DateTime(moment) => hash(&moment.time.0.to_be_bytes()) ^ moment.date.0,
         Value::DateTimeOffset(moment) => hash(&moment.utc.time.0.to_be_bytes()) ^ moment.utc.date.0,
         Value::Guid(guid) => hash(&guid.0),
+        Value::SqlVariant(variant) => hash(&variant.key()),
     }
 }
 

@@ -1,12 +1,11 @@
 //! Databases and schemas, by name and id.
 
-use std::sync::Arc;
-
 use selenite_types::{DataType, Value};
 
-use super::property::{COMPARISON_STYLE, LCID, SORT_ORDER, constant_text};
-use crate::functions::{Arguments, SYSNAME};
-use crate::{DEFAULT_COLLATION, Expr, Key, SqlError};
+use super::property::{COMPARISON_STYLE, LCID, SORT_ORDER};
+use crate::functions::Arguments;
+use crate::functions::conversion::{variant_name, variant_of};
+use crate::{DEFAULT_COLLATION, Key, SqlError};
 
 /// DB_ID.
 pub(super) fn id(call: &Arguments<'_>) -> Result<Value, SqlError> {
@@ -38,40 +37,22 @@ pub(super) fn schema_name(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(found.map_or(Value::Null, |schema| Value::Text(schema.name)))
 }
 
-/// The type of DATABASEPROPERTYEX: the property's base type in SQL Server's sql_variant.
-pub(super) fn property_type(arguments: &[Expr]) -> DataType {
-    match constant_text(arguments.get(1)).as_deref() {
-        Some("collation" | "recovery" | "status" | "updateability" | "useraccess" | "sqlsortordername") | None => {
-            SYSNAME
-        }
-        Some(_) => DataType::Int,
-    }
-}
-
-/// DATABASEPROPERTYEX.
+/// DATABASEPROPERTYEX: a sql_variant of the property's own type.
 pub(super) fn property(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let Some(database) = call.environment.database(Key::Name(call.text(0)?))? else {
         return Ok(Value::Null);
     };
-    let text = |text: &str| Value::Text(Arc::from(text));
-    let is_int = call.data_type == DataType::Int;
-    let number = |number: i32| {
-        if is_int {
-            Value::Int(number)
-        } else {
-            text(&number.to_string())
-        }
-    };
+    let number = |number: i32| variant_of(DataType::Int, Value::Int(number));
     let value = match call.text(1)?.to_ascii_lowercase().as_str() {
-        "collation" => text(DEFAULT_COLLATION),
-        "recovery" => Value::Text(database.recovery),
-        "status" => Value::Text(database.status),
-        "updateability" => text(if database.is_read_only {
+        "collation" => variant_name(DEFAULT_COLLATION),
+        "recovery" => variant_name(&database.recovery),
+        "status" => variant_name(&database.status),
+        "updateability" => variant_name(if database.is_read_only {
             "READ_ONLY"
         } else {
             "READ_WRITE"
         }),
-        "useraccess" => text(database.user_access),
+        "useraccess" => variant_name(database.user_access),
         "comparisonstyle" => number(COMPARISON_STYLE),
         "lcid" => number(LCID),
         "sqlsortorder" => number(SORT_ORDER),

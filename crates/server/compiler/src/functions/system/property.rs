@@ -1,59 +1,40 @@
 //! SERVERPROPERTY and COLLATIONPROPERTY.
-//!
-//! The result has the property's base type in SQL Server's sql_variant if the property's name is a constant; else it is
-//! text.
 
 use std::sync::Arc;
 
 use selenite_types::{Collation, DataType, Value};
 
-use crate::functions::{Arguments, SYSNAME};
-use crate::{DEFAULT_COLLATION, Expr, ExprKind, Server, SqlError};
+use crate::functions::Arguments;
+use crate::functions::conversion::{variant_name, variant_of};
+use crate::{DEFAULT_COLLATION, Server, SqlError};
 
-/// A constant text in lower case.
-pub(super) fn constant_text(argument: Option<&Expr>) -> Option<String> {
-    let ExprKind::Literal(Value::Text(text)) = &argument?.kind else {
-        return None;
-    };
-    Some(text.to_ascii_lowercase())
-}
-
-/// The type of SERVERPROPERTY.
-pub(super) fn server_type(arguments: &[Expr]) -> DataType {
-    match constant_text(arguments.first()).as_deref() {
-        Some("sqlcharset" | "sqlsortorder") => DataType::TinyInt,
-        Some(property) if number_of(property, None).is_some() => DataType::Int,
-        Some(_) | None => SYSNAME,
-    }
-}
-
-/// SERVERPROPERTY.
+/// SERVERPROPERTY: a sql_variant of the property's own type.
 pub(super) fn of_server(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let server = call.environment.server();
     let property = call.text(0)?.to_ascii_lowercase();
-    let Some(number) = number_of(&property, Some(server)) else {
-        return Ok(text_of_server(&property, server).map_or(Value::Null, |text| call.text_result(&text)));
-    };
-    if call.data_type == DataType::TinyInt {
-        return Ok(u8::try_from(number).map_or(Value::Null, Value::TinyInt));
+    if let "sqlcharset" | "sqlsortorder" = property.as_str() {
+        let number = if property == "sqlcharset" {
+            CHARACTER_SET
+        } else {
+            SORT_ORDER
+        };
+        let number = u8::try_from(number).map_or(Value::Null, Value::TinyInt);
+        return Ok(variant_of(DataType::TinyInt, number));
     }
-    if call.data_type == DataType::Int {
-        return Ok(i32::try_from(number).map_or(Value::Null, Value::Int));
-    }
-    Ok(call.text_result(&number.to_string()))
+    Ok(match number_of(&property, server) {
+        Some(number) => variant_of(DataType::Int, Value::Int(number)),
+        None => text_of_server(&property, server).map_or(Value::Null, |text| variant_name(&text)),
+    })
 }
 
-/// An integer property; without a server any integer, for its type.
-fn number_of(property: &str, server: Option<&Server>) -> Option<i64> {
-    let of_server = |fact: fn(&Server) -> i32| server.map_or(0, |server| i64::from(fact(server)));
+/// A property that is an int.
+fn number_of(property: &str, server: &Server) -> Option<i32> {
     Some(match property {
-        "collationid" => i64::from(COLLATION_ID),
-        "comparisonstyle" => i64::from(COMPARISON_STYLE),
-        "engineedition" => of_server(|server| server.engine_edition),
-        "lcid" => i64::from(LCID),
-        "processid" => of_server(|server| server.process_id),
-        "sqlcharset" => 1,
-        "sqlsortorder" => i64::from(SORT_ORDER),
+        "collationid" => COLLATION_ID,
+        "comparisonstyle" => COMPARISON_STYLE,
+        "engineedition" => server.engine_edition,
+        "lcid" => LCID,
+        "processid" => server.process_id,
         "filestreamconfiguredlevel"
         | "filestreameffectivelevel"
         | "hadrmanagerstatus"
@@ -127,3 +108,6 @@ pub(super) const LCID: i32 = 1033;
 
 /// The SQL sort order of `SQL_Latin1_General_CP1_CI_AS`.
 pub(super) const SORT_ORDER: i32 = 52;
+
+/// The number of the character set iso_1.
+const CHARACTER_SET: i32 = 1;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use selenite_types::{DataType, Value, Width};
 
-use super::property::constant_text;
 use crate::functions::Arguments;
+use crate::functions::conversion::variant_of;
 use crate::functions::globals::identity;
-use crate::{CursorScope, Expr, Key, SqlError, same_name};
+use crate::{CursorScope, Key, SqlError, same_name};
 
 /// APP_NAME.
 pub(super) fn application(call: &Arguments<'_>) -> Result<Value, SqlError> {
@@ -54,6 +54,15 @@ pub(super) fn context_info(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(info.map_or(Value::Null, |info| Value::Binary(Arc::clone(info))))
 }
 
+/// SESSION_CONTEXT.
+pub(super) fn context(call: &Arguments<'_>) -> Result<Value, SqlError> {
+    Ok(call
+        .environment
+        .session()
+        .context
+        .value(call.text(0)?.trim_end_matches(' ')))
+}
+
 /// CURRENT_TRANSACTION_ID.
 pub(super) fn transaction_id(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(Value::BigInt(call.environment.session().transaction_id))
@@ -84,34 +93,26 @@ pub(super) fn ansi_null(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(call.environment.database(key)?.map_or(Value::Null, |_| Value::Int(1)))
 }
 
-/// The type of CONNECTIONPROPERTY: the property's base type in SQL Server's sql_variant.
-pub(super) fn property_type(arguments: &[Expr]) -> DataType {
-    match constant_text(arguments.first()).as_deref() {
-        Some("local_tcp_port") => DataType::Int,
-        Some("client_net_address" | "local_net_address") => DataType::VarChar(Width::Limited(48)),
-        Some(_) | None => DataType::NVarChar(Width::Limited(40)),
-    }
-}
-
-/// CONNECTIONPROPERTY.
+/// CONNECTIONPROPERTY: a sql_variant of the property's own type.
 pub(super) fn property(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let connection = call.environment.connection();
-    let given = |text: &Option<Arc<str>>| text.as_ref().map_or(Value::Null, |text| Value::Text(Arc::clone(text)));
-    let value = match call.text(0)?.to_ascii_lowercase().as_str() {
-        "net_transport" | "physical_net_transport" => text(&connection.net_transport),
-        "protocol_type" => text(&connection.protocol_type),
-        "auth_scheme" => text(&connection.auth_scheme),
-        "local_net_address" => given(&connection.local_net_address),
-        "client_net_address" => given(&connection.client_net_address),
-        "local_tcp_port" if call.data_type == DataType::Int => {
-            connection.local_tcp_port.map_or(Value::Null, Value::Int)
-        }
-        "local_tcp_port" => connection
-            .local_tcp_port
-            .map_or(Value::Null, |port| call.text_result(&port.to_string())),
-        _ => Value::Null,
+    let name = |name: &Arc<str>| variant_of(DataType::NVarChar(Width::Limited(40)), text(name));
+    let address = |address: &Option<Arc<str>>| {
+        let address = address.as_ref().map_or(Value::Null, text);
+        variant_of(DataType::VarChar(Width::Limited(48)), address)
     };
-    Ok(value)
+    Ok(match call.text(0)?.to_ascii_lowercase().as_str() {
+        "net_transport" | "physical_net_transport" => name(&connection.net_transport),
+        "protocol_type" => name(&connection.protocol_type),
+        "auth_scheme" => name(&connection.auth_scheme),
+        "local_net_address" => address(&connection.local_net_address),
+        "client_net_address" => address(&connection.client_net_address),
+        "local_tcp_port" => {
+            let port = connection.local_tcp_port.map_or(Value::Null, Value::Int);
+            variant_of(DataType::Int, port)
+        }
+        _ => Value::Null,
+    })
 }
 
 fn text(text: &Arc<str>) -> Value {

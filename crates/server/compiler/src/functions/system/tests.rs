@@ -82,7 +82,7 @@ fn users_logins_and_roles_are_found() {
 }
 
 #[test]
-fn properties_have_the_types_of_their_values() {
+fn properties_are_sql_variants_of_their_own_types() {
     assert_shown(&[
         ("SERVERPROPERTY('ProductVersion')", "15.0.2000.5"),
         ("SERVERPROPERTY('EngineEdition')", "3"),
@@ -97,9 +97,17 @@ fn properties_have_the_types_of_their_values() {
         ("COLLATIONPROPERTY('Latin1_General_BIN2', 'CodePage')", "1252"),
         ("GETANSINULL()", "1"),
     ]);
-    assert_eq!(type_of("SERVERPROPERTY('EngineEdition')"), "int");
-    assert_eq!(type_of("SERVERPROPERTY('ProductVersion')"), "nvarchar(128)");
-    assert_eq!(type_of("DATABASEPROPERTYEX('TestDB', 'IsAutoClose')"), "int");
+    let base = |of: &str| format!("SQL_VARIANT_PROPERTY({of}, 'BaseType')");
+    for (of, shown) in [
+        ("SERVERPROPERTY('EngineEdition')", "int"),
+        ("SERVERPROPERTY('ProductVersion')", "nvarchar"),
+        ("SERVERPROPERTY('SqlSortOrder')", "tinyint"),
+        ("DATABASEPROPERTYEX('TestDB', 'IsAutoClose')", "int"),
+        ("CONNECTIONPROPERTY('client_net_address')", "varchar"),
+    ] {
+        assert_eq!(type_of(of), "sql_variant");
+        assert_shown(&[(&base(of), shown)]);
+    }
 }
 
 #[test]

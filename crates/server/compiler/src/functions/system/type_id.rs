@@ -45,7 +45,7 @@ pub(super) fn property(call: &Arguments<'_>) -> Result<Value, SqlError> {
     );
     let has_scale = !matches!(
         base.family(),
-        Family::Text | Family::Binary | Family::Guid | Family::Approximate
+        Family::Text | Family::Binary | Family::Guid | Family::Approximate | Family::Variant
     );
     Ok(match property.as_str() {
         "allowsnull" => Value::Int(i32::from(nullable)),

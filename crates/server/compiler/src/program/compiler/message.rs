@@ -109,7 +109,8 @@ fn may_be_substituted(data_type: &DataType) -> bool {
         | DataType::DateTime
         | DataType::DateTime2(_)
         | DataType::DateTimeOffset(_)
-        | DataType::UniqueIdentifier => false,
+        | DataType::UniqueIdentifier
+        | DataType::SqlVariant => false,
     }
 }
 

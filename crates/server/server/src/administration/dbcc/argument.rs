@@ -77,7 +77,8 @@ impl Argument {
             | Value::Time(_)
             | Value::DateTime(_)
             | Value::DateTimeOffset(_)
-            | Value::Guid(_) => return Err(incorrect()),
+            | Value::Guid(_)
+            | Value::SqlVariant(_) => return Err(incorrect()),
         })
     }
 

@@ -3,6 +3,7 @@
 use selenite_compiler::definition::SCHEMA;
 use selenite_compiler::{Ends, SqlError, same_name};
 use selenite_tsql::ast::{Name, ObjectName, Position};
+use selenite_types::Value;
 
 use super::DefinitionContext;
 use crate::catalog::extended_properties::{self, ExtendedProperty, HolderKind, PropertyHolder};
@@ -31,7 +32,7 @@ impl DefinitionContext<'_> {
         &self,
         change: PropertyChange,
         levels: &PropertyLevels,
-        (procedure, name, value): (&str, &str, Option<String>),
+        (procedure, name, value): (&str, &str, Value),
     ) -> Result<(), SqlError> {
         let holder = self.holder(levels, procedure)?;
         let properties = self.catalog.schema.properties();

@@ -28,7 +28,8 @@ BEGIN
                 AS FixedLenNullInSource,
             CONVERT(nvarchar(128), c.collation_name) AS Collation
         FROM sys.all_columns c WHERE c.object_id = @object ORDER BY c.column_id
-        SELECT CONVERT(nvarchar(128), c.name) AS [Identity], c.seed_value AS Seed, c.increment_value AS Increment,
+        SELECT CONVERT(nvarchar(128), c.name) AS [Identity], CONVERT(numeric(38, 0), c.seed_value) AS Seed,
+            CONVERT(numeric(38, 0), c.increment_value) AS Increment,
             CONVERT(int, c.is_not_for_replication) AS [Not For Replication]
         FROM sys.identity_columns c WHERE c.object_id = @object
     END

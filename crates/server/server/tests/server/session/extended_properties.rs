@@ -51,14 +51,14 @@ fn properties_are_shown_and_follow_what_they_are_of() {
                 .into()
         )
     );
-    let listed = "SELECT STRING_AGG(CONCAT(objtype, ' ', objname, '=', value), ',') WITHIN GROUP (ORDER BY objname) FROM \
-                  fn_listextendedproperty(NULL, 'schema', 'dbo', 'table', 't', 'column', NULL)";
+    let listed = "SELECT STRING_AGG(CONCAT(objtype, ' ', objname, '=', CAST(value AS varchar(50))), ',') WITHIN \
+                  GROUP (ORDER BY objname) FROM fn_listextendedproperty(NULL, 'schema', 'dbo', 'table', 't', 'column', NULL)";
     assert_eq!(client.value(listed), Value::Text("COLUMN b=of b,COLUMN c=of c".into()));
-    let one =
-        "SELECT value FROM sys.fn_listextendedproperty('MS_Description', 'schema', 'dbo', 'table', 't', NULL, NULL)";
+    let one = "SELECT CAST(value AS nvarchar(50)) FROM sys.fn_listextendedproperty('MS_Description', 'schema', 'dbo', \
+         'table', 't', NULL, NULL)";
     assert_eq!(client.value(one), Value::Text("of t".into()));
-    let of_database =
-        "SELECT value FROM fn_listextendedproperty(DEFAULT, default, DEFAULT, NULL, DEFAULT, DEFAULT, DEFAULT)";
+    let of_database = "SELECT CAST(value AS nvarchar(50)) FROM fn_listextendedproperty(DEFAULT, default, DEFAULT, NULL, DEFAULT, DEFAULT, \
+         DEFAULT)";
     assert_eq!(client.text(of_database), "of the database");
     fails(&mut client, 102, "SELECT value FROM STRING_SPLIT('a b', DEFAULT)");
     let none = "SELECT objtype FROM fn_listextendedproperty(NULL, NULL, NULL, NULL, NULL, NULL, NULL)";
@@ -117,9 +117,29 @@ fn what_has_no_property_is_an_error() {
         (15_600, "sp_addextendedproperty 'x', 'x', 'schema', 'dbo', 'thing', 't'"),
         (15_600, "sp_addextendedproperty 'x', 'x', 'schema', NULL, 'table', 't'"),
         (40_510, "sp_addextendedproperty 'x', 'x', 'schema', 'dbo', 'type', 't'"),
-        (40_510, "sp_addextendedproperty 'x', 5"),
         (201, "sp_addextendedproperty"),
     ] {
         assert_eq!(numbers(&client.batch(&format!("EXEC {text}"))), [number], "{text}");
     }
+}
+
+#[test]
+fn a_value_of_an_earlier_version_is_text() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    succeed(&mut client, "CREATE DATABASE d");
+    succeed(&mut client, "USE d EXEC sp_addextendedproperty 'a', 5");
+    drop(client);
+    let sqlite = fixture.in_sqlite("d");
+    let changed = sqlite.execute("UPDATE selenite_property SET value = 'old'", []);
+    assert_eq!(changed.unwrap(), 1);
+    drop(sqlite);
+    let fixture = fixture.restarted();
+    let mut client = fixture.client();
+    succeed(&mut client, "USE d");
+    let told = "SELECT CONCAT(CAST(SQL_VARIANT_PROPERTY(value, 'BaseType') AS sysname), ' ', CAST(value AS nvarchar(9))) \
+                FROM sys.extended_properties";
+    assert_eq!(client.text(told), "nvarchar old");
+    drop(client);
+    fixture.stop();
 }

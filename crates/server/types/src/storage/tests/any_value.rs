@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::SqlVariant;
 use crate::data_type::tests::all_types;
 
 /// SQLite's order of two values in a column of a type.
@@ -14,6 +15,7 @@ fn sqlite_order(left: &Stored<'_>, right: &Stored<'_>, declared: &DataType) -> O
         (Stored::Text(a), Stored::Text(b)) if matches!(declared, DataType::DateTimeOffset(_)) => {
             instant_order(a.as_bytes(), b.as_bytes())
         }
+        (Stored::Text(a), Stored::Text(b)) if *declared == DataType::SqlVariant => variant_order(a, b),
         (Stored::Text(a), Stored::Text(b)) => a.as_bytes().cmp(b.as_bytes()),
         (Stored::Blob(a), Stored::Blob(b)) => a.cmp(b),
         _ => panic!("{left:?} and {right:?} are of two classes"),
@@ -54,6 +56,7 @@ fn values(declared: DataType) -> impl Strategy<Value = Value> {
 }
 
 fn value(declared: DataType, seeds: (i128, f64, String, Vec<u8>, DateTime2, i16)) -> Option<Value> {
+    let again = seeds.clone();
     let (bits, float, text, mut bytes, moment, offset_minutes) = seeds;
     let integer = i64::try_from(bits).unwrap_or(7);
     let rounded =
@@ -100,6 +103,11 @@ fn value(declared: DataType, seeds: (i128, f64, String, Vec<u8>, DateTime2, i16)
             offset_minutes,
         }),
         DataType::UniqueIdentifier => Value::Guid(Guid(bits.to_be_bytes())),
+        DataType::SqlVariant => {
+            let bases: Vec<DataType> = all_types().into_iter().filter(SqlVariant::holds).collect();
+            let base = *bases.get(usize::from(offset_minutes.unsigned_abs()) % bases.len())?;
+            SqlVariant::of(base, value(base, again)?)?
+        }
     })
     .filter(|value| to_stored(value, &declared).is_ok())
 }

@@ -39,7 +39,7 @@ pub fn write(page: &mut Page) {
     }
 }
 
-const PROCEDURES: [&str; 33] = [
+const PROCEDURES: [&str; 34] = [
     "EXEC sp_helpconstraint 't'",
     "EXEC sp_updatestats",
     "EXEC sp_addextendedproperty 'MS_Description', N'x', 'SCHEMA', 'dbo', 'TABLE', 't'",
@@ -64,6 +64,7 @@ const PROCEDURES: [&str; 33] = [
     "EXEC sp_releaseapplock 'x', 'Session'",
     "EXEC sp_rename 'w', 'w2'",
     "EXEC sp_sequence_get_range 'sq', 2, NULL",
+    "EXEC sp_set_session_context N'a', 1",
     "EXEC sp_server_info",
     "EXEC sp_spaceused",
     "EXEC sp_special_columns 't'",

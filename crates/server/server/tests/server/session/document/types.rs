@@ -105,7 +105,10 @@ const OTHERS: [(&str, &str); 11] = [
     ("rowversion", "8 bytes, new in each change of a row"),
     ("timestamp", "as rowversion"),
     ("xml", ""),
-    ("sql_variant", ""),
+    (
+        "sql_variant",
+        "TEXT: the type, a space, the value as its type stores it: `int 5`",
+    ),
     ("hierarchyid", ""),
     ("geometry", ""),
     ("geography", ""),
