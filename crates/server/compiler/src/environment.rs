@@ -100,6 +100,16 @@ pub trait Environment {
         Err(SqlError::internal("a function outside a statement on tables"))
     }
 
+    /// The contents of a file that OPENROWSET names.
+    ///
+    /// Errors: 4834 without the permission, 4860 if it is not there or in no folder that is allowed; 701 if it is too large.
+    fn bulk_file(&self, path: &str) -> Result<Vec<u8>, SqlError> {
+        Err(SqlError::internal(&format!("no file {path} outside a server")))
+    }
+
+    /// Fills the bytes by the system's random generator.
+    fn random_bytes(&self, bytes: &mut [u8]);
+
     /// A new random uniqueidentifier: NEWID.
     fn new_guid(&self) -> Guid;
 

@@ -15,9 +15,11 @@ use selenite_types::DatePart;
 use crate::expr::{Code, Nulls};
 use crate::{Expr, ExprKind, Function, FunctionCall, SqlError, common_type};
 
+mod bulk_file;
 mod choice;
 mod conversion;
 mod dates;
+mod encryption;
 mod globals;
 mod json;
 mod mathematics;
@@ -28,6 +30,7 @@ mod text;
 mod trigger;
 mod xml;
 
+pub(crate) use bulk_file::OPEN_BULK_FILE;
 pub(crate) use conversion::{check_sequential_default, sequential_default};
 pub(crate) use json::{
     FOR_JSON, FOR_JSON_LEVELS, FOR_JSON_ROW, FOR_JSON_VALUES, FOR_ROWS, OPEN_JSON, OPEN_JSON_COLUMNS,
@@ -47,7 +50,7 @@ use crate::expr::{
 /// A function's entry in `docs/TSQL.md`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FunctionState {
-    /// The family: `text`, `mathematics`, `dates`, `conversion`, `json`, `system`, `globals`.
+    /// The family: `text`, `mathematics`, `dates`, `conversion`, `encryption`, `json`, `system`, `globals`.
     pub family: &'static str,
     /// The name in lower case.
     pub name: &'static str,
@@ -191,6 +194,7 @@ fn families() -> impl Iterator<Item = (&'static str, &'static [Function])> {
         ("mathematics", mathematics::FUNCTIONS),
         ("dates", dates::FUNCTIONS),
         ("conversion", conversion::FUNCTIONS),
+        ("encryption", encryption::FUNCTIONS),
         ("json", json::FUNCTIONS),
         ("system", system::FUNCTIONS),
         ("trigger", trigger::FUNCTIONS),

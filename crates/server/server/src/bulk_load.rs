@@ -8,7 +8,7 @@ mod file_options;
 mod stream;
 mod text_file;
 
-pub(crate) use allowed_file::open_allowed;
+pub(crate) use allowed_file::{ReadFiles, open_allowed, read_allowed};
 pub(crate) use file::FileRows;
 pub(crate) use file_options::FileOptions;
 use selenite_compiler::SqlError;

@@ -60,10 +60,10 @@ pub use name::{ColumnName, Name, NameOrVariable, ObjectName};
 pub use operator::{AssignmentOperator, BinaryOperator, Comparison, Quantifier, UnaryOperator};
 pub use position::Position;
 pub use query::{
-    Arguments, Case, CaseBranches, Cast, Combination, CommonTable, Condition, ConditionKind, DerivedAlias, Expr,
-    ExprKind, FunctionCall, GroupItem, Iif, Join, JsonArguments, NamedWindow, NextValue, Offset, OrderItem, Pivot,
-    Query, QueryBody, SearchedBranch, Select, SelectItem, SelectStatement, SetTerm, Setting, SettingValue,
-    SimpleBranch, TableSource, TableSourceKind, Top, Unpivot, Window,
+    Arguments, BulkContents, Case, CaseBranches, Cast, Combination, CommonTable, Condition, ConditionKind,
+    DerivedAlias, Expr, ExprKind, FunctionCall, GroupItem, Iif, Join, JsonArguments, NamedWindow, NextValue, Offset,
+    OrderItem, Pivot, Query, QueryBody, SearchedBranch, Select, SelectItem, SelectStatement, SetTerm, Setting,
+    SettingValue, SimpleBranch, TableSource, TableSourceKind, Top, Unpivot, Window,
 };
 pub use rowset::{
     CastKind, ForClause, ForFormat, ForMode, FrameBound, FrameUnit, JoinHint, JoinKind, JsonColumn, NullTreatment,

@@ -41,6 +41,7 @@ impl View {
                 TableSourceKind::Table { name, .. } => Some(name),
                 TableSourceKind::Variable { .. }
                 | TableSourceKind::Function { .. }
+                | TableSourceKind::BulkFile { .. }
                 | TableSourceKind::Derived { .. }
                 | TableSourceKind::Values { .. }
                 | TableSourceKind::Pivot(_)

@@ -58,6 +58,25 @@ impl SqlError {
         Self::new(628, Ends::Statement, text).with_state(0)
     }
 
+    /// 491: OPENROWSET(BULK) without an alias.
+    pub fn bulk_rowset_alias() -> Self {
+        let text = "A correlation name must be specified for the bulk rowset in the from clause.";
+        Self::new(491, Ends::Batch, text)
+    }
+
+    /// 4806: SINGLE_CLOB of a file that begins as UTF-16 does.
+    pub fn bulk_unicode() -> Self {
+        let text = "SINGLE_CLOB requires a double-byte character set (DBCS) (char) input file. The file specified is \
+                    Unicode.";
+        Self::new(4806, Ends::Statement, text)
+    }
+
+    /// 4809: SINGLE_NCLOB of a file that does not.
+    pub fn bulk_not_unicode() -> Self {
+        let text = "SINGLE_NCLOB requires a UNICODE (widechar) input file. The file specified is not Unicode.";
+        Self::new(4809, Ends::Statement, text)
+    }
+
     /// 2732: RAISERROR with an invalid message number.
     pub fn message_number(number: i32) -> Self {
         let text = format!(

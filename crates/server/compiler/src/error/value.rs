@@ -67,6 +67,11 @@ impl SqlError {
         Self::new(506, Ends::Statement, text)
     }
 
+    /// 8152: the result of a function that encrypts has more than 8000 bytes.
+    pub fn encrypted_value_too_large() -> Self {
+        Self::new(8152, Ends::Statement, "String or binary data would be truncated.")
+    }
+
     /// 7119: text or bytes of a `max` type that exceed the maximum size.
     #[must_use]
     pub fn text_too_large(size_max: usize) -> Self {

@@ -30,7 +30,6 @@ pub(super) static FUNCTIONS: &[Function] = &[
         Typing::Is(LONG_BYTES),
         compression::compress,
     ),
-    Function::refused("crypt_gen_random"),
     Function::new(
         "decompress",
         &[BinaryOnly],
@@ -38,12 +37,6 @@ pub(super) static FUNCTIONS: &[Function] = &[
         compression::decompress,
     )
     .making_nulls(),
-    Function::refused("decryptbycert"),
-    Function::refused("decryptbykey"),
-    Function::refused("decryptbypassphrase"),
-    Function::refused("encryptbycert"),
-    Function::refused("encryptbykey"),
-    Function::refused("encryptbypassphrase"),
     Function::new(
         "hashbytes",
         &[National, TextOrBinaryOnly],
@@ -64,8 +57,6 @@ pub(super) static FUNCTIONS: &[Function] = &[
     .never_null()
     .of_row(),
     Function::new("parse", parse::RULES, INT, parse::parse).optional(1),
-    Function::refused("pwdcompare"),
-    Function::refused("pwdencrypt"),
     Function::new(
         "sql_variant_property",
         &[Variant, National],

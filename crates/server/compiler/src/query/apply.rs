@@ -67,6 +67,7 @@ impl QueryBinder<'_> {
                 ast::TableSourceKind::Table { .. }
                 | ast::TableSourceKind::Variable { .. }
                 | ast::TableSourceKind::Function { .. }
+                | ast::TableSourceKind::BulkFile { .. }
                 | ast::TableSourceKind::Pivot(_)
                 | ast::TableSourceKind::Unpivot(_)
                 | ast::TableSourceKind::Join(_) => {

@@ -1,4 +1,4 @@
-//! OPENJSON and GENERATE_SERIES: rows that a function of this server computes.
+//! OPENJSON, GENERATE_SERIES and OPENROWSET(BULK): rows that a function of this server computes.
 
 use selenite_tsql::ast;
 use selenite_types::{DataType, DeclarationContext, Family, Value, Width};
@@ -7,7 +7,7 @@ use super::source::Bound;
 use super::tree::{From, Leaf, Rows, SqliteColumn};
 use super::{Clause, QueryBinder};
 use crate::expr::constant_whole;
-use crate::functions::{GENERATE_SERIES, OPEN_JSON, OPEN_JSON_COLUMNS};
+use crate::functions::{GENERATE_SERIES, OPEN_BULK_FILE, OPEN_JSON, OPEN_JSON_COLUMNS};
 use crate::{Collation, Expr, Function, Source, SourceColumn, SqlError, declared_type};
 
 impl QueryBinder<'_> {
@@ -44,6 +44,26 @@ impl QueryBinder<'_> {
             return Ok(None);
         };
         self.computed_rows(rows, columns, &name.text, alias).map(Some)
+    }
+
+    /// The contents of a file: one row with one column.
+    ///
+    /// Errors: 491 without an alias.
+    pub(super) fn bind_bulk_file(
+        &mut self,
+        path: &str,
+        contents: ast::BulkContents,
+        alias: Option<&ast::DerivedAlias>,
+    ) -> Result<Bound, SqlError> {
+        let alias = alias.ok_or_else(SqlError::bulk_rowset_alias)?;
+        let data_type = match contents {
+            ast::BulkContents::Bytes => DataType::VarBinary(Width::Max),
+            ast::BulkContents::Text => DataType::VarChar(Width::Max),
+            ast::BulkContents::NationalText => DataType::NVarChar(Width::Max),
+        };
+        let column = column("BulkColumn", data_type, Collation::default());
+        let rows = computed(&OPEN_BULK_FILE, vec![text(path), Expr::literal(Value::Null, data_type)]);
+        self.computed_rows(rows, vec![column], "", Some(alias))
     }
 
     /// A source of rows that an expression computes as JSON.

@@ -345,6 +345,7 @@ fn written_name(from: &ast::TableSource, source: &Source) -> Option<String> {
         ast::TableSourceKind::Table { .. }
         | ast::TableSourceKind::Variable { .. }
         | ast::TableSourceKind::Function { .. }
+        | ast::TableSourceKind::BulkFile { .. }
         | ast::TableSourceKind::Derived { .. }
         | ast::TableSourceKind::Values { .. }
         | ast::TableSourceKind::Pivot(_)

@@ -52,6 +52,9 @@ impl QueryBinder<'_> {
                     Err(error) => Err(error),
                 }
             }
+            ast::TableSourceKind::BulkFile { path, contents, alias } => {
+                self.bind_bulk_file(path, *contents, alias.as_ref())
+            }
             ast::TableSourceKind::Pivot(pivot) => self.bind_pivot(pivot),
             ast::TableSourceKind::Unpivot(unpivot) => self.bind_unpivot(unpivot),
             ast::TableSourceKind::Derived { query, alias } => {

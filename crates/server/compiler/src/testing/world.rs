@@ -117,6 +117,10 @@ impl Environment for World {
         }
     }
 
+    fn random_bytes(&self, bytes: &mut [u8]) {
+        bytes.fill(7);
+    }
+
     fn new_guid(&self) -> Guid {
         Guid([7; 16])
     }

@@ -1,4 +1,4 @@
-//! Files that BULK INSERT may read: those in the folders of `bulk-folders`.
+//! Files that BULK INSERT and OPENROWSET may read: those in the folders of `bulk-folders`.
 //!
 //! - `paths-stay-in-their-folder`: below the folder no part of a path is `..` or a symbolic link, and what is opened is
 //!   a regular file.
@@ -6,11 +6,14 @@
 //!   such a file.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use rustix::fs::{FileType, Mode, OFlags, fstat, openat};
 use selenite_compiler::{Ends, SqlError};
+
+use crate::memory;
 
 /// Opens a file for reading. A relative path is looked for in each folder.
 ///
@@ -25,12 +28,45 @@ pub(crate) fn open_allowed(folders: &[PathBuf], name: &str) -> Result<File, SqlE
         };
         open_below(folder, below).ok()
     });
-    opened.ok_or_else(|| {
-        let text =
-            format!("Cannot bulk load. The file \"{name}\" does not exist or you don't have file access rights.");
-        // 4860: a data file that is not there, or may not be read.
-        SqlError::new(4860, Ends::Statement, text)
-    })
+    opened.ok_or_else(|| missing(name))
+}
+
+/// The contents of such a file, for whose size memory is requested first. What is appended meanwhile is left out.
+///
+/// # Errors
+/// 4860 if it can't be read; 701.
+pub(crate) fn read_allowed(file: File, name: &str) -> Result<Vec<u8>, SqlError> {
+    let size = file.metadata().map_err(|_| missing(name))?.len();
+    memory::reserve(usize::try_from(size).unwrap_or(usize::MAX))?;
+    let mut contents = Vec::new();
+    let read = file.take(size).read_to_end(&mut contents);
+    read.map_err(|_| missing(name))?;
+    Ok(contents)
+}
+
+/// 4860: a data file that is not there, or may not be read.
+fn missing(name: &str) -> SqlError {
+    let text = format!("Cannot bulk load. The file \"{name}\" does not exist or you don't have file access rights.");
+    SqlError::new(4860, Ends::Statement, text)
+}
+
+/// The files that a session's statements have read.
+#[derive(Default)]
+pub(crate) struct ReadFiles(Mutex<Vec<(String, Option<i32>)>>);
+
+impl ReadFiles {
+    /// Notes one, with the number of the error if there was one.
+    pub fn note(&self, path: &str, error: Option<i32>) {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push((path.to_owned(), error));
+    }
+
+    /// Takes what was noted.
+    pub fn take(&self) -> Vec<(String, Option<i32>)> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 fn open_below(folder: &Path, below: &Path) -> io::Result<File> {

@@ -19,6 +19,18 @@ impl SessionExecutor<'_> {
         self.note_audited(&audited, &database, Audited::error(done));
     }
 
+    /// Writes the files that OPENROWSET has read.
+    pub(crate) fn note_bulk_files(&mut self) {
+        for (file, error) in self.objects().bulk_files.take() {
+            let audited = Audited {
+                event: "OPENROWSET",
+                object: Some(file),
+            };
+            let database = self.current_database().name;
+            self.note_audited(&audited, &database, error);
+        }
+    }
+
     /// Writes what was done to the audit log; `error` is the number of what failed. Of a minute's refused calls only
     /// the first have entries of their own.
     pub(crate) fn note_audited(&mut self, audited: &Audited, database: &str, error: Option<i32>) {

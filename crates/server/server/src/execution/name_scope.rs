@@ -76,6 +76,7 @@ impl NameScope {
                 instance: session.instance.clone(),
                 interrupts: session.interrupts.clone(),
                 tempdb: None,
+                bulk_files: Arc::default(),
                 other_databases: Arc::default(),
             },
             substitute: None,

@@ -485,10 +485,13 @@ impl SessionExecutor<'_> {
     ) -> Result<Affected, Failure> {
         let Some(audited) = audit::of_statement(&statement.statement.kind) else {
             self.note_left_out(Instant::now());
-            return self.carry_out_permitted(statement, slots, &mut execution);
+            let done = self.carry_out_permitted(statement, slots, &mut execution);
+            self.note_bulk_files();
+            return done;
         };
         let database = self.current_database().name;
         let done = self.carry_out_permitted(statement, slots, &mut execution);
+        self.note_bulk_files();
         self.note_audited(&audited, &database, Audited::error(&done));
         done
     }

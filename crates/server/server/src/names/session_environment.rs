@@ -9,6 +9,7 @@ use selenite_compiler::{
     CaughtError, ColumnFacts, ColumnKey, Connection as Client, DatabaseFacts, Ends, Environment, IdentityFacts, Key,
     ObjectFacts, ObjectKey, PrincipalFacts, RandomState, SchemaFacts, Server, Session, SqlError, UserTypeFacts,
 };
+use selenite_keyring::os_random;
 use selenite_runtime::sqlite::{Identities, TakenValues, next_temporary_row_version};
 use selenite_runtime::user_function;
 use selenite_types::{Guid, Moment, Value};
@@ -121,6 +122,17 @@ impl Environment for SessionEnvironment<'_> {
 
     fn user_function(&self, function: &Arc<UserFunction>, arguments: Vec<Value>) -> Result<Value, SqlError> {
         user_function::call(function, arguments)
+    }
+
+    fn bulk_file(&self, path: &str) -> Result<Vec<u8>, SqlError> {
+        let read = self.objects.read_bulk_file(path);
+        let error = read.as_ref().err().map(SqlError::number);
+        self.objects.bulk_files.note(path, error);
+        read
+    }
+
+    fn random_bytes(&self, bytes: &mut [u8]) {
+        os_random(bytes);
     }
 
     fn new_guid(&self) -> Guid {

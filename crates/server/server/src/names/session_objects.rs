@@ -13,9 +13,11 @@ use selenite_compiler::{
 };
 use selenite_types::Decimal;
 
+use crate::bulk_load::{ReadFiles, open_allowed, read_allowed};
 use crate::catalog::directory::Directory;
 use crate::catalog::effective_permissions::Permissions;
 use crate::catalog::object_list::ListedObject;
+use crate::catalog::permission::check_bulk;
 use crate::catalog::principals::{Principals, has_guests};
 use crate::catalog::schema::{Schema, SchemaTable, is_global};
 use crate::catalog::system_relations::ViewDefinition;
@@ -48,6 +50,8 @@ pub struct SessionObjects {
     pub interrupts: Interrupts,
     /// tempdb's objects, if the session has tempdb open and another database in use.
     pub tempdb: Option<Arc<Schema>>,
+    /// What OPENROWSET has read, for the audit log.
+    pub bulk_files: Arc<ReadFiles>,
     /// Other databases whose views a statement names, by their ids.
     pub other_databases: Arc<HashMap<i32, Self>>,
 }
@@ -272,6 +276,16 @@ impl SessionObjects {
             seen.catalog.schema = Arc::new(seen.catalog.schema.with_temporary(&self.catalog.temporary));
         }
         Cow::Owned(seen)
+    }
+
+    /// The contents of a file that OPENROWSET names.
+    ///
+    /// # Errors
+    /// 4834, 4860; 701 if it is too large for the request's memory.
+    pub fn read_bulk_file(&self, path: &str) -> Result<Vec<u8>, SqlError> {
+        check_bulk(&self.permissions())?;
+        let file = open_allowed(&self.instance.config().bulk_folders, path)?;
+        read_allowed(file, path)
     }
 
     /// A database that is not the one in use, by its id in digits.

@@ -459,7 +459,9 @@ impl Search<'_> {
 
     fn source(&mut self, source: &TableSource) -> Result<(), SqlError> {
         match &source.kind {
-            TableSourceKind::Table { .. } | TableSourceKind::Variable { .. } => Ok(()),
+            TableSourceKind::Table { .. } | TableSourceKind::Variable { .. } | TableSourceKind::BulkFile { .. } => {
+                Ok(())
+            }
             TableSourceKind::Function { call, .. } => {
                 let function = self.around.catalog.function(&call.name)?;
                 let (Arguments::List(arguments) | Arguments::Distinct(arguments)) = &call.arguments else {
@@ -581,7 +583,10 @@ fn is_among(name: &str, source: &TableSource) -> bool {
         TableSourceKind::Variable { name: own, alias, .. } => {
             same_name(alias.as_ref().map_or(own, |alias| &alias.text), name)
         }
-        TableSourceKind::Function { .. } | TableSourceKind::Derived { .. } | TableSourceKind::Values { .. } => false,
+        TableSourceKind::Function { .. }
+        | TableSourceKind::BulkFile { .. }
+        | TableSourceKind::Derived { .. }
+        | TableSourceKind::Values { .. } => false,
         TableSourceKind::Pivot(pivot) => is_among(name, &pivot.source),
         TableSourceKind::Unpivot(unpivot) => is_among(name, &unpivot.source),
         TableSourceKind::Join(join) => is_among(name, &join.left) || is_among(name, &join.right),

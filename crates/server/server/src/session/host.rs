@@ -606,6 +606,14 @@ impl Environment for SessionHost<'_> {
         }
     }
 
+    fn bulk_file(&self, path: &str) -> Result<Vec<u8>, SqlError> {
+        self.environment().bulk_file(path)
+    }
+
+    fn random_bytes(&self, bytes: &mut [u8]) {
+        self.environment().random_bytes(bytes)
+    }
+
     fn new_guid(&self) -> Guid {
         self.environment().new_guid()
     }

@@ -199,6 +199,15 @@ pub enum TableSourceKind {
         /// The alias and the column names.
         alias: Option<DerivedAlias>,
     },
+    /// `OPENROWSET (BULK 'file', SINGLE_CLOB)`: the contents of a file, as one row.
+    BulkFile {
+        /// The path.
+        path: String,
+        /// What the contents are.
+        contents: BulkContents,
+        /// The alias and the column names; SQL Server requires one.
+        alias: Option<DerivedAlias>,
+    },
     /// `(SELECT ..) AS a`.
     Derived {
         /// The query.
@@ -219,6 +228,32 @@ pub enum TableSourceKind {
     Pivot(Box<Pivot>),
     /// UNPIVOT.
     Unpivot(Box<Unpivot>),
+}
+
+/// The contents of a file that OPENROWSET reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BulkContents {
+    /// `SINGLE_BLOB`: bytes.
+    Bytes,
+    /// `SINGLE_CLOB`: characters of the code page.
+    Text,
+    /// `SINGLE_NCLOB`: UTF-16.
+    NationalText,
+}
+
+impl BulkContents {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Bytes, Self::Text, Self::NationalText];
+
+    /// The option that asks for them.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Bytes => "SINGLE_BLOB",
+            Self::Text => "SINGLE_CLOB",
+            Self::NationalText => "SINGLE_NCLOB",
+        }
+    }
 }
 
 /// `AS name(columns)`.

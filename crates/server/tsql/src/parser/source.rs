@@ -3,8 +3,8 @@
 use super::{Parse, Parser, WEIGHT_SOURCE};
 use crate::{
     ast::{
-        DerivedAlias, Expr, Join, JoinHint, JoinKind, Name, ObjectName, Position, Query, Setting, SettingValue,
-        TableSource, TableSourceKind,
+        BulkContents, DerivedAlias, Expr, Join, JoinHint, JoinKind, Name, ObjectName, Position, Query, Setting,
+        SettingValue, TableSource, TableSourceKind,
     },
     error::SyntaxFault,
     keyword::Keyword,
@@ -112,6 +112,7 @@ impl Parser<'_> {
                 let hints = self.table_hints()?;
                 self.source_since(start, TableSourceKind::Variable { name, alias, hints })
             }
+            TokenKind::Keyword(Keyword::Openrowset) => self.open_rowset()?,
             TokenKind::Keyword(keyword) => self.refused_rowset(keyword)?,
             TokenKind::Colon if self.is_at(1, TokenKind::Colon) => self.system_function()?,
             _ => self.table_or_function()?,
@@ -146,6 +147,28 @@ impl Parser<'_> {
         let (call, schema) = self.table_function(name)?;
         let alias = self.optional_derived_alias()?;
         Ok(self.source_since(start, TableSourceKind::Function { call, schema, alias }))
+    }
+
+    /// `OPENROWSET (BULK 'file', SINGLE_BLOB | SINGLE_CLOB | SINGLE_NCLOB)`; other forms are refused.
+    fn open_rowset(&mut self) -> Parse<TableSource> {
+        let found = BulkContents::ALL
+            .into_iter()
+            .find(|contents| self.is_word_at(5, contents.word()) && self.is_at(6, TokenKind::RightParen));
+        let is_bulk = self.is_at(1, TokenKind::LeftParen) && self.is_at(2, TokenKind::Keyword(Keyword::Bulk));
+        let Some(contents) = found.filter(|_| is_bulk && self.is_at(4, TokenKind::Comma)) else {
+            return self.refused_rowset(Keyword::Openrowset);
+        };
+        let start = self.here();
+        for _ in 0..3 {
+            self.advance();
+        }
+        let path = self.string()?;
+        for _ in 0..3 {
+            self.advance();
+        }
+        let alias = self.optional_derived_alias()?;
+        let kind = TableSourceKind::BulkFile { path, contents, alias };
+        Ok(self.source_since(start, kind))
     }
 
     fn table_or_function(&mut self) -> Parse<TableSource> {

@@ -51,6 +51,7 @@ impl fmt::Display for Pivoted<'_> {
             TableSourceKind::Table { .. }
             | TableSourceKind::Variable { .. }
             | TableSourceKind::Function { .. }
+            | TableSourceKind::BulkFile { .. }
             | TableSourceKind::Derived { .. }
             | TableSourceKind::Values { .. }
             | TableSourceKind::Pivot(_)

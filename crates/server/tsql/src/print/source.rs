@@ -3,7 +3,7 @@
 use core::fmt;
 
 use super::rowset::Schema;
-use super::{List, Optional, OptionalList};
+use super::{List, Optional, OptionalList, Text};
 use crate::ast::{DerivedAlias, Join, JoinHint, JoinKind, TableSource, TableSourceKind};
 
 impl fmt::Display for TableSource {
@@ -19,6 +19,10 @@ impl fmt::Display for TableSource {
             }
             TableSourceKind::Function { call, schema, alias } => {
                 write!(f, "{call}{}{}", Schema(schema), Optional("AS ", alias.as_ref(), ""))
+            }
+            TableSourceKind::BulkFile { path, contents, alias } => {
+                let alias = Optional("AS ", alias.as_ref(), "");
+                write!(f, "OPENROWSET (BULK N{}, {}){alias}", Text(path), contents.word())
             }
             TableSourceKind::Derived { query, alias } => write!(f, "({query}) AS {alias}"),
             TableSourceKind::Values { rows, alias } => {
@@ -64,6 +68,7 @@ impl fmt::Display for Join {
             TableSourceKind::Table { .. }
             | TableSourceKind::Variable { .. }
             | TableSourceKind::Function { .. }
+            | TableSourceKind::BulkFile { .. }
             | TableSourceKind::Derived { .. }
             | TableSourceKind::Values { .. }
             | TableSourceKind::Pivot(_)

@@ -404,6 +404,8 @@ fn rows_are_made_of_other_rows() {
         "SELECT STUFF((SELECT ',' + a FROM t FOR XML PATH('')), 1, 1, '')",
         "SELECT * FROM OPENJSON (@j, '$.a') WITH (a int '$.a', [b c] nvarchar(max) N'$.b' AS JSON, d varchar(5) COLLATE Latin1_General_BIN2) AS x",
         "SELECT * FROM t CROSS APPLY OPENJSON(t.j) j (k, v, t)",
+        "SELECT * FROM OPENROWSET (BULK N'/in/a.txt', SINGLE_NCLOB) AS f (text) JOIN t ON a = f.text",
+        "SELECT * FROM OPENROWSET(BULK 'b', single_blob)",
         "SELECT JSON_OBJECT('a': 1, b : JSON_ARRAY(1, NULL, a ABSENT ON NULL) NULL ON NULL), JSON_OBJECT(), JSON_ARRAY(NULL ON NULL), ISJSON(a, VALUE)",
         "SELECT a AT TIME ZONE 'UTC' AT TIME ZONE 'CET' AS b, (-a) AT TIME ZONE ('x' + 'y') COLLATE c FROM t",
         "SELECT PARSE('1' AS int USING 'en-US'), TRY_PARSE('1' AS decimal(5, 2))",

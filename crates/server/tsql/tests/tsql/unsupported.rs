@@ -43,7 +43,14 @@ fn clauses_of_queries_are_refused_by_name() {
             "XMLSCHEMA and XMLDATA of FOR XML",
         ),
         ("SELECT a, COUNT(*) FROM t GROUP BY ALL a", "GROUP BY ALL"),
-        ("SELECT * FROM OPENROWSET (BULK 'x', SINGLE_CLOB) AS r", "OPENROWSET"),
+        (
+            "SELECT * FROM OPENROWSET ('provider', 'server'; 'user'; 'password', 'SELECT 1') AS r",
+            "OPENROWSET other than BULK with SINGLE_BLOB, SINGLE_CLOB or SINGLE_NCLOB",
+        ),
+        (
+            "SELECT * FROM OPENROWSET (BULK 'x', FORMATFILE = 'y') AS r",
+            "OPENROWSET other than BULK with SINGLE_BLOB, SINGLE_CLOB or SINGLE_NCLOB",
+        ),
         ("SELECT * FROM OPENQUERY (s, 'select 1')", "OPENQUERY"),
         ("SELECT * FROM OPENDATASOURCE ('a', 'b').d.s.t AS x", "OPENDATASOURCE"),
         ("SELECT * FROM @x.nodes('/a') AS t(c)", "method call"),

@@ -185,6 +185,7 @@ pub(super) fn variable_of_alias<'s>(source: &'s TableSource, alias: &str) -> Opt
         TableSourceKind::Variable { alias: None, .. }
         | TableSourceKind::Table { .. }
         | TableSourceKind::Function { .. }
+        | TableSourceKind::BulkFile { .. }
         | TableSourceKind::Derived { .. }
         | TableSourceKind::Values { .. }
         | TableSourceKind::Pivot(_)

@@ -137,6 +137,10 @@ impl Environment for Mock {
         self.environment.random()
     }
 
+    fn random_bytes(&self, bytes: &mut [u8]) {
+        self.environment.random_bytes(bytes)
+    }
+
     fn new_guid(&self) -> Guid {
         self.environment.new_guid()
     }

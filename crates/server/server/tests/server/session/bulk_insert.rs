@@ -173,6 +173,52 @@ fn a_batch_is_a_transaction() {
 }
 
 #[test]
+fn the_contents_of_a_file_are_a_row() {
+    let mut loading = Loading::new();
+    succeed(
+        &mut loading.client,
+        "CREATE TABLE t (a int, b varbinary(max), c varchar(max), d nvarchar(max))",
+    );
+    loading.write("a.bin", b"a\xE9\r\n\"\\");
+    loading.write(
+        "u.txt",
+        "\u{feff}\u{e9}\u{1f600}"
+            .encode_utf16()
+            .flat_map(u16::to_le_bytes)
+            .collect::<Vec<_>>(),
+    );
+    loading.write("empty", "");
+    let sql = "INSERT t SELECT 1, x.*, y.BulkColumn, z.u FROM OPENROWSET(BULK 'a.bin', SINGLE_BLOB) AS x
+        CROSS JOIN OPENROWSET(BULK 'a.bin', SINGLE_CLOB) AS y, OPENROWSET(BULK N'u.txt', SINGLE_NCLOB) z (u)";
+    succeed(&mut loading.client, sql);
+    let columns = "a, CONVERT(varchar(99), b, 2), c, d, DATALENGTH(d)";
+    assert_eq!(
+        loading.rows(columns, "a"),
+        ["1|61E90D0A225C|a\u{e9}\r\n\"\\|\u{e9}\u{1f600}|6"]
+    );
+    let empty = "SELECT CAST(DATALENGTH(BulkColumn) AS int) FROM OPENROWSET(BULK 'empty', SINGLE_CLOB) AS e";
+    assert_eq!(loading.client.int(empty), 0);
+    succeed(
+        &mut loading.client,
+        "CREATE VIEW v AS SELECT * FROM OPENROWSET(BULK 'a.bin', SINGLE_CLOB) AS e",
+    );
+    loading.write("a.bin", "later");
+    assert_eq!(loading.client.int("SELECT CAST(LEN(BulkColumn) AS int) FROM v"), 5);
+    for (number, source) in [
+        (491, "OPENROWSET(BULK 'a.bin', SINGLE_CLOB)"),
+        (4806, "OPENROWSET(BULK 'u.txt', SINGLE_CLOB) AS f"),
+        (4809, "OPENROWSET(BULK 'a.bin', SINGLE_NCLOB) AS f"),
+        (4860, "OPENROWSET(BULK '../in/a.bin', SINGLE_BLOB) AS f"),
+        (4860, "OPENROWSET(BULK '', SINGLE_BLOB) AS f"),
+        (8158, "OPENROWSET(BULK 'a.bin', SINGLE_BLOB) AS f (a, b)"),
+    ] {
+        let answer = loading.client.batch(&format!("SELECT * FROM {source}"));
+        assert_eq!(numbers(&answer), [number], "{source}");
+    }
+    loading.stop();
+}
+
+#[test]
 fn no_file_outside_of_the_folders_is_read_or_told_of() {
     let mut loading = Loading::new();
     succeed(&mut loading.client, "CREATE TABLE t (a nvarchar(max))");
@@ -206,6 +252,15 @@ fn only_administrators_may_read_files() {
     let mut other = loading.fixture.client_as("l", "Str0ng-and-long", "d");
     for name in ["a.txt", "missing.txt", "/etc/passwd"] {
         assert_eq!(numbers(&other.batch(&format!("BULK INSERT t FROM '{name}'"))), [4834]);
+        let select = format!("SELECT * FROM OPENROWSET(BULK '{name}', SINGLE_BLOB) AS f");
+        assert_eq!(numbers(&other.batch(&select)), [4834]);
+    }
+    // Nor by what an administrator has defined.
+    let view = "CREATE VIEW v AS SELECT * FROM OPENROWSET(BULK 'a.txt', SINGLE_CLOB) AS f";
+    succeed(&mut loading.client, view);
+    succeed(&mut loading.client, "CREATE PROCEDURE p AS SELECT * FROM v");
+    for sql in ["SELECT * FROM v", "EXEC p"] {
+        assert_eq!(numbers(&other.batch(sql)), [4834], "{sql}");
     }
     drop(other);
     loading.stop();

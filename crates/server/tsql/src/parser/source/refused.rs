@@ -30,7 +30,7 @@ impl Parser<'_> {
     /// OPENROWSET and similar functions.
     pub(super) fn refused_rowset(&mut self, keyword: Keyword) -> Parse<TableSource> {
         let what = match keyword {
-            Keyword::Openrowset => "OPENROWSET",
+            Keyword::Openrowset => "OPENROWSET other than BULK with SINGLE_BLOB, SINGLE_CLOB or SINGLE_NCLOB",
             Keyword::Openquery => "OPENQUERY",
             Keyword::Openxml => "OPENXML",
             Keyword::Opendatasource => "OPENDATASOURCE",
