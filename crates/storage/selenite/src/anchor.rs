@@ -24,6 +24,7 @@ mod unchanged_file;
 
 use std::path::Path;
 
+use selenite_format::FormatError;
 use selenite_format::anchor::{Anchor, Seal};
 use selenite_keyring::Unlocked;
 
@@ -53,7 +54,14 @@ pub(crate) fn open(bytes: &[u8], path: &Path, unlocked: &Unlocked) -> Result<Anc
         what: format!("{}: {what}", path.display()),
         next: next.to_owned(),
     };
-    let seal = Seal::find(bytes).map_err(|error| refused(error.to_string(), FETCH))?;
+    let seal = Seal::find(bytes).map_err(|error| {
+        let next = if error == FormatError::ShortAnchor {
+            "give a file of verify --write-anchor"
+        } else {
+            FETCH
+        };
+        refused(error.to_string(), next)
+    })?;
     let superblock = &unlocked.superblock;
     if seal.database_id != superblock.database_id {
         return Err(refused(

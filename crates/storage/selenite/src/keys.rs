@@ -326,6 +326,29 @@ pub fn repair(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Cha
     })
 }
 
+/// Rewrites both superblocks, with the same keys, under this generation or a higher one.
+///
+/// # Errors
+/// As [`repair`].
+pub(crate) fn raise_generation(
+    storage: &dyn Storage,
+    path: &Path,
+    access: &Access,
+    generation: u64,
+) -> Result<(), EngineError> {
+    let raised = apply(storage, path, access, move |unlocked| {
+        let next = unlocked.superblock.generation.checked_add(1);
+        let next = next.ok_or(KeyError::GenerationExhausted)?.max(generation);
+        Ok(change::Change {
+            unlocked: unlocked.with_generation(next),
+            // Both copies are written.
+            revokes_access: true,
+            report: Report::default(),
+        })
+    });
+    raised.map(drop)
+}
+
 /// Pins a database in the keyring file: from then on only its present master key is accepted for
 /// it. Returns the path of that file.
 ///

@@ -64,20 +64,30 @@ impl AnchorPlace {
                 Ok(Checked::Own(found)) if own.as_ref().is_none_or(|own| own.number < found.number) => {
                     own = Some(found)
                 }
-                Ok(Checked::OtherMaster(number, generation)) => other = other.max(Some((number, generation))),
+                Ok(Checked::OtherMaster(number, generation)) => {
+                    let (number_max, generation_max) = other.unwrap_or_default();
+                    other = Some((number.max(number_max), generation.max(generation_max)));
+                }
                 Err(error) if is_last => return Err(error),
                 Ok(Checked::Own(_)) | Err(_) => {}
             }
         }
         match (own, other) {
-            // Anyone can write one under another key: it is no reason not to compare with one whose MAC is right.
-            (Some(own), Some((number, generation)))
-                if number > own.number && generation > unlocked.superblock.generation =>
-            {
-                Ok(Newest::OtherMaster { generation, number })
+            // Anyone can write one under another key: it is no reason not to compare with one whose MAC is right. But the
+            // generation rises with each master key, and when an older state is accepted.
+            (Some(own), Some((number, generation))) if generation > unlocked.superblock.generation => {
+                Ok(Newest::OtherMaster {
+                    generation,
+                    number: number.max(own.number),
+                    own: Some(Box::new(own)),
+                })
             }
             (Some(own), _) => Ok(Newest::Anchor(own)),
-            (None, Some((number, generation))) => Ok(Newest::OtherMaster { generation, number }),
+            (None, Some((number, generation))) => Ok(Newest::OtherMaster {
+                generation,
+                number,
+                own: None,
+            }),
             (None, None) if bytes.is_empty() => Ok(Newest::None),
             (None, None) => Err(self.missing("what is there is no complete anchor: move it away")),
         }
@@ -129,7 +139,9 @@ impl AnchorPlace {
             return Ok(Checked::OtherMaster(number, anchor.generation));
         }
         if !key.mac_is_valid(seal.maced, &seal.mac) {
-            return Err(refused("it was altered: its MAC is wrong"));
+            return Err(refused(
+                "it was altered: its MAC is wrong; find out by whom, move it away, and write the first one",
+            ));
         }
         if anchor.page_size != superblock.page_size {
             return Err(refused("it is of another page size"));
@@ -181,6 +193,8 @@ pub enum Newest {
         generation: u64,
         /// Its number.
         number: u64,
+        /// The newest one under the present master key.
+        own: Option<Box<ShortAnchor>>,
     },
     /// One of this database.
     Anchor(ShortAnchor),
@@ -203,18 +217,24 @@ impl Newest {
     /// # Errors
     /// `Older`.
     pub fn check_generation(&self, unlocked: &Unlocked) -> Result<(), VfsError> {
-        let generation = match self {
-            Self::None => return Ok(()),
-            Self::OtherMaster { generation, .. } => *generation,
-            Self::Anchor(anchor) => anchor.generation,
-        };
-        let present = unlocked.superblock.generation;
+        let (generation, present) = (self.generation(), unlocked.superblock.generation);
         if generation <= present {
             return Ok(());
         }
         Err(VfsError::Older(format!(
-            "generation {present} instead of {generation} at least"
+            "generation {present} instead of {generation} at least (or its newest superblock is damaged, which selenite \
+                keys repair mends)"
         )))
+    }
+
+    /// The generation of the anchor; 0 without one.
+    #[must_use]
+    pub fn generation(&self) -> u64 {
+        match self {
+            Self::None => 0,
+            Self::OtherMaster { generation, .. } => *generation,
+            Self::Anchor(anchor) => anchor.generation,
+        }
     }
 }
 

@@ -7,8 +7,12 @@
 //!   known sessions, and of each session the highest counters.
 //! - old-file-is-found: pages that were named before the log was restarted stay named until the log has them: by these the
 //!   file from before a checkpoint is found beside a log of any size. So the last ones that the log has stay named, too.
-//! - given-up-stays-so: an anchor that accepts an older state names the pages that the one before it named: what the newer
-//!   state had there is older from then on.
+//! - given-up-stays-so: before an older state is accepted, its generation is raised above that of the anchors, so that the
+//!   superblock of the newer state is older from then on. Its pages are, too: the next anchor keeps the sessions, and names
+//!   the pages that the one before it named. A state in the middle of a re-encryption is not accepted: it may have the same
+//!   key epoch as the newer one.
+//! - epochs-are-read: when the key epochs of the superblock are others than at the turn before, all pages are read again: a
+//!   checkpoint may have sealed some again, by sessions that no frame has.
 //! - not-laundered: each turn compares first: what was put back meanwhile must not become the newest state. The connection
 //!   only reads, and is the first one: it plays no journal back, and while it is open no other connection can.
 //! - never-back: a place that has an earlier anchor than was written to it gets none, and one without an anchor only if
@@ -25,7 +29,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use selenite_cipher::SessionId;
+use selenite_cipher::{Epoch, SessionId};
+use selenite_format::State;
 use selenite_format::anchor::{NamedPage, SealingEpoch, ShortAnchor};
 use selenite_format::archive::LogEnd;
 use selenite_keyring::{Config, KeyError, Unlocked};
@@ -37,7 +42,11 @@ use zeroize::Zeroizing;
 use crate::draft::beside;
 use crate::error::io_error;
 use crate::storage::Storage;
-use crate::{Access, Database, EngineError, now};
+use crate::{Access, Database, EngineError, keys, now};
+
+mod newest_pages;
+
+use newest_pages::{Read, newest_first, recency};
 
 /// How anchors are written.
 #[derive(Clone, Debug)]
@@ -70,6 +79,8 @@ struct Writer {
     tried: Option<Instant>,
     /// The last anchor that this process wrote or compared with (never-back).
     last: Option<ShortAnchor>,
+    /// The highest number at the place when an older state was accepted, of any master key's anchor.
+    number_min: u64,
 }
 
 /// What is known of a database.
@@ -77,6 +88,8 @@ struct Writer {
 struct Known {
     /// Up to where its log was read; `None` before the first time.
     end: Option<LogEnd>,
+    /// The key epochs of the superblock then (epochs-are-read).
+    epochs: Vec<Epoch>,
     /// The generation and key of the last anchor.
     last: Option<(u64, [u8; 16])>,
     number: u64,
@@ -123,7 +136,11 @@ impl Anchors {
                 known: None,
                 tried: None,
                 last: None,
+                number_min: 0,
             };
+            if writer.how.accept_older {
+                writer.raise_generation(storage, access)?;
+            }
             writer.known = Some(writer.first()?);
             writer.check_log(storage)?;
             Ok(writer)
@@ -235,8 +252,8 @@ impl Writer {
         )))
     }
 
-    /// Begins with the newest anchor that is there, which the database must not be older than.
-    fn first(&mut self) -> Result<Known, EngineError> {
+    /// The superblock, and the newest anchor at the place.
+    fn newest(&self) -> Result<(Unlocked, Newest), EngineError> {
         let path = self.database.path().to_owned();
         let keys_path = path.clone();
         let unlocked = self
@@ -249,9 +266,38 @@ impl Writer {
                 "find out where it is from; after a crash in rollback mode open the database once by another program",
             ));
         }
-        // Asked before the transaction begins that is compared: another one may be writing its last anchor.
-        let newest = self.how.place.newest(&self.config, &unlocked?);
+        let unlocked = unlocked?;
+        let newest = self.how.place.newest(&self.config, &unlocked);
         let newest = newest.map_err(|error| refused(error, &path))?;
+        Ok((unlocked, newest))
+    }
+
+    /// `given-up-stays-so`.
+    fn raise_generation(&mut self, storage: &dyn Storage, access: &Access) -> Result<(), EngineError> {
+        let (unlocked, newest) = self.newest()?;
+        self.number_min = newest.number();
+        let superblock = &unlocked.superblock;
+        if superblock.state != State::Steady {
+            return Err(EngineError::usage(
+                "the database is being re-encrypted, and is not accepted in between",
+                "finish that first: selenite reencrypt --resume",
+            ));
+        }
+        // Anyone can have written that of another master key: it must not use the generations up.
+        let above = newest
+            .generation()
+            .min(superblock.generation.saturating_add(GENERATIONS_MAX));
+        if superblock.generation > above {
+            return Ok(());
+        }
+        keys::raise_generation(storage, self.database.path(), access, above.saturating_add(1))
+    }
+
+    /// Begins with the newest anchor that is there, which the database must not be older than.
+    fn first(&mut self) -> Result<Known, EngineError> {
+        let path = self.database.path().to_owned();
+        // Asked before the transaction begins that is compared: another one may be writing its last anchor.
+        let (_, newest) = self.newest()?;
         let last = self.last.clone();
         if let Some(last) = last.as_ref().filter(|last| newest.number() < last.number) {
             let what = format!("{}: its newest anchor was number {}", self.how.place, last.number);
@@ -269,6 +315,12 @@ impl Writer {
             let (number, anchor, is_own) = match (newest, last) {
                 (Newest::None, _) => return Ok((Known::default(), None)),
                 (Newest::Anchor(anchor), _) => (anchor.number, anchor, true),
+                (
+                    Newest::OtherMaster {
+                        number, own: Some(own), ..
+                    },
+                    _,
+                ) if accept_older => (number, *own, true),
                 (Newest::OtherMaster { number, .. }, _) if accept_older => {
                     let known = Known {
                         number,
@@ -298,13 +350,16 @@ impl Writer {
             check_not_older(snapshot, &anchor).map_err(refused)?;
             let known = Known {
                 pages: anchor.pages.clone(),
+                named_in: recency(snapshot, &anchor.pages).map_err(refused)?,
+                turn: ShortAnchor::PAGES_MAX as u64,
                 anchor: is_own.then(|| anchor.clone()),
                 ..known
             };
             Ok((known, Some(anchor)))
         });
         self.database.end_any_read();
-        let (known, anchor) = known?;
+        let (mut known, anchor) = known?;
+        known.number = known.number.max(self.number_min);
         self.last = anchor;
         Ok(known)
     }
@@ -518,11 +573,14 @@ fn read_changes(snapshot: &mut Snapshot<'_>, mut known: Known, path: &Path) -> R
     if let Some(anchor) = known.anchor.as_ref().filter(|anchor| anchor.key_id == key_id) {
         check_not_older(snapshot, anchor).map_err(refused)?;
     }
+    let epochs: Vec<Epoch> = unlocked.superblock.epochs.iter().map(|record| record.epoch).collect();
+    let has_same_epochs = known.epochs == epochs;
     let since = match known.end {
-        Some(from) if from == end => return Ok((known, unlocked)),
-        Some(from) => snapshot.pages_since(from).map_err(refused)?,
-        None => None,
+        Some(from) if has_same_epochs && from == end => return Ok((known, unlocked)),
+        Some(from) if has_same_epochs => snapshot.pages_since(from).map_err(refused)?,
+        Some(_) | None => None,
     };
+    known.epochs = epochs;
     known.turn += 1;
     let mut read = Read::new(&known.given_up);
     match since {
@@ -572,72 +630,10 @@ fn read_all(snapshot: &mut Snapshot<'_>, page_count: u32, read: &mut Read) -> Re
     Ok(())
 }
 
-/// What the pages say that were read: the newest of each session.
-struct Read {
-    pages: Vec<(u32, Sealed)>,
-    /// What the file has of pages whose newest image is in the log.
-    below: Vec<(u32, Sealed)>,
-    /// How many are kept before they are thinned.
-    kept_max: usize,
-    /// Pages that are not thinned.
-    always: BTreeSet<u32>,
-    count: u64,
-}
-
-impl Read {
-    fn new(given_up: &BTreeSet<u32>) -> Self {
-        Self {
-            pages: Vec::new(),
-            below: Vec::new(),
-            kept_max: KEPT_MIN,
-            always: given_up.iter().copied().chain([1]).collect(),
-            count: 0,
-        }
-    }
-
-    fn take(&mut self, page_no: u32, image: &[u8]) -> Result<(), VfsError> {
-        self.pages.push((page_no, Sealed::of(image)));
-        self.count += 1;
-        if self.pages.len() >= self.kept_max {
-            self.pages = thinned(std::mem::take(&mut self.pages), &self.always);
-            self.kept_max = KEPT_MIN.max(2 * self.pages.len());
-        }
-        Ok(())
-    }
-}
-
-/// The pages by how recently they were sealed: first the last one of each session, then the last but one, and so on.
-fn newest_first(read: Vec<(u32, Sealed)>) -> Vec<(u32, Sealed)> {
-    let mut ranked: Vec<(usize, u32, Sealed)> = ranked(read).collect();
-    ranked.sort_by_key(|(rank, page_no, _)| (*rank, *page_no));
-    ranked
-        .into_iter()
-        .map(|(_, page_no, sealed)| (page_no, sealed))
-        .collect()
-}
-
-/// Those that may be among the newest, and those that are always kept.
-fn thinned(read: Vec<(u32, Sealed)>, always: &BTreeSet<u32>) -> Vec<(u32, Sealed)> {
-    ranked(read)
-        .filter(|(rank, page_no, _)| *rank < NAMED_MAX || always.contains(page_no))
-        .map(|(_, page_no, sealed)| (page_no, sealed))
-        .collect()
-}
-
-/// Each page with the number of pages that its session sealed after it.
-fn ranked(mut read: Vec<(u32, Sealed)>) -> impl Iterator<Item = (usize, u32, Sealed)> {
-    read.sort_by_key(|(_, sealed)| (sealed.session, Reverse(sealed.counter)));
-    let mut last = None;
-    let mut rank = 0;
-    read.into_iter().map(move |(page_no, sealed)| {
-        rank = if last == Some(sealed.session) { rank + 1 } else { 0 };
-        last = Some(sealed.session);
-        (rank, page_no, sealed)
-    })
-}
-
 /// How many pages are named beside page 1, if the log says which were written last.
 const NAMED_MAX: usize = 64;
+/// By how much an anchor of another master key can raise the generation.
+const GENERATIONS_MAX: u64 = 1 << 20;
 /// How many pages of a state that was given up are named.
 const GIVEN_UP_MAX: usize = ShortAnchor::PAGES_MAX - 1 - NAMED_MAX;
 /// How many are kept at first while all are read.

@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 use selenite::follow::{Anchoring, write_anchors};
-use selenite::reencrypt::{Goal, Reencrypt, reencrypt};
 use selenite::storage::Disk;
 use selenite::{AnchorPlace, Class, EngineError, Observer, Progress, Watch};
 use selenite_testing::random::Random;
 
 use crate::support::Fixture;
+
+mod accepted;
 
 const WAL: &str = "PRAGMA journal_mode = WAL; CREATE TABLE t (a INTEGER PRIMARY KEY, b BLOB);
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40)
@@ -114,14 +115,6 @@ impl Anchored {
                 fs::copy(from, file).unwrap();
             }
         }
-    }
-
-    fn re_encrypt(&self, goal: Goal, watch: &Watch) -> Result<(), EngineError> {
-        let how = Reencrypt {
-            goal,
-            ..Reencrypt::default()
-        };
-        reencrypt(&Disk, &self.path, &self.fixture.access(), &how, watch).map(drop)
     }
 }
 
@@ -357,78 +350,6 @@ fn the_last_anchor_counts_however_the_next_was_cut() {
         assert_eq!(code(&anchored.open(&old, "")), VNODE);
         assert_eq!(code(&anchored.open(&anchored.path, "")), 0);
     }
-}
-
-#[test]
-fn a_restored_database_is_gone_on_with_when_that_is_said() {
-    let anchored = Anchored::new();
-    let old = anchored.copy("old");
-    let connection = anchored.connect(&anchored.path).unwrap();
-    connection.execute("UPDATE t SET b = 1", []).unwrap();
-    assert_eq!(anchored.follow(false).unwrap(), 1);
-    drop(connection);
-    anchored.put_back(&old);
-    let refused = anchored.follow(false).unwrap_err();
-    assert!(matches!(refused, EngineError::Anchor { .. }), "{refused}");
-    assert_eq!(
-        (refused.class(), code(&anchored.open(&anchored.path, ""))),
-        (Class::Data, VNODE)
-    );
-    assert_eq!(anchored.follow(true).unwrap(), 1);
-    assert_eq!(code(&anchored.open(&anchored.path, "")), 0);
-    assert_eq!(anchored.follow(false).unwrap(), 1);
-}
-
-#[test]
-fn a_state_that_was_given_up_is_refused_although_it_was_re_encrypted() {
-    let anchored = Anchored::new();
-    anchored.follow(false).unwrap();
-    let old = anchored.copy("old");
-    anchored.re_encrypt(Goal::NewKey, &Watch::none()).unwrap();
-    anchored.follow(false).unwrap();
-    let given_up = anchored.copy("given-up");
-    anchored.put_back(&old);
-    assert_eq!(code(&anchored.open(&anchored.path, "")), VNODE);
-    anchored.follow(true).unwrap();
-    assert_eq!(code(&anchored.open(&anchored.path, "")), 0);
-    assert_eq!(code(&anchored.open(&given_up, "")), VNODE);
-
-    // It is re-encrypted itself: epochs of the same number, and in between pages of both.
-    let stopped = Watch::new(Arc::new(Stop(AtomicBool::new(true))));
-    anchored.re_encrypt(Goal::NewKey, &stopped).unwrap_err();
-    for goal in [None, Some(Goal::GoOn)] {
-        if let Some(goal) = goal {
-            anchored.re_encrypt(goal, &Watch::none()).unwrap();
-        }
-        anchored.follow(false).unwrap();
-        assert_eq!(code(&anchored.open(&anchored.path, "")), 0, "{goal:?}");
-        assert_eq!(code(&anchored.open(&given_up, "")), VNODE, "{goal:?}");
-    }
-    anchored
-        .connect(&anchored.path)
-        .unwrap()
-        .execute_batch("PRAGMA wal_checkpoint = TRUNCATE")
-        .unwrap();
-    assert_eq!(code(&anchored.open(&anchored.path, "")), 0);
-}
-
-/// Its last commit wrote a page that the newest commits of the older state did not.
-#[test]
-fn a_state_that_was_given_up_is_refused_whatever_page_it_had_changed() {
-    let anchored = Anchored::new();
-    let rows = "WITH RECURSIVE n(i) AS (SELECT 41 UNION ALL SELECT i + 1 FROM n WHERE i < 600)
-        INSERT INTO t SELECT i, randomblob(2500) FROM n; UPDATE t SET b = 1 WHERE a > 300";
-    anchored.connect(&anchored.path).unwrap().execute_batch(rows).unwrap();
-    anchored.follow(false).unwrap();
-    let old = anchored.copy("old");
-    let change = "UPDATE t SET b = randomblob(2500) WHERE a = 200";
-    anchored.connect(&anchored.path).unwrap().execute_batch(change).unwrap();
-    anchored.follow(false).unwrap();
-    let given_up = anchored.copy("given-up");
-    anchored.put_back(&old);
-    anchored.follow(true).unwrap();
-    assert_eq!(code(&anchored.open(&anchored.path, "")), 0);
-    assert_eq!(code(&anchored.open(&given_up, "")), VNODE);
 }
 
 #[test]
@@ -726,4 +647,36 @@ fn the_file_from_before_a_checkpoint_is_refused_beside_a_log_larger_than_an_anch
         assert_eq!(code(&anchored.open(&newest, "")), 0);
         assert_eq!(code(&anchored.open(&mixed, "")), VNODE, "round {round}");
     }
+}
+
+/// The anchor does not say which of its pages were named last.
+#[test]
+fn the_pages_that_were_named_last_stay_named_when_each_anchor_is_of_a_process_of_its_own() {
+    let anchored = Anchored::new();
+    let connection = anchored.connect(&anchored.path).unwrap();
+    let checkpoint = || {
+        connection
+            .query_row("PRAGMA wal_checkpoint(FULL)", [], |_| Ok(()))
+            .unwrap();
+    };
+    let commit = |from: u32, to: u32| {
+        let sql = format!("UPDATE t SET b = randomblob(2500) WHERE a BETWEEN {from} AND {to}");
+        connection.execute(&sql, []).unwrap();
+        anchored.follow(false).unwrap();
+    };
+    let more = "WITH RECURSIVE n(i) AS (SELECT 41 UNION ALL SELECT i + 1 FROM n WHERE i < 700)
+        INSERT INTO t SELECT i, randomblob(2500) FROM n";
+    connection.execute_batch(more).unwrap();
+    anchored.follow(false).unwrap();
+    commit(2, 3);
+    commit(10, 90);
+    checkpoint();
+    let old = anchored.copy("old");
+    commit(500, 520);
+    checkpoint();
+    commit(300, 300);
+    assert_eq!(code(&anchored.open(&anchored.path, "")), 0);
+    let mixed = anchored.copy("mixed");
+    fs::copy(&old, &mixed).unwrap();
+    assert_eq!(code(&anchored.open(&mixed, "")), VNODE);
 }

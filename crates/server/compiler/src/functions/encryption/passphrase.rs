@@ -59,31 +59,33 @@ fn open(passphrase: &[u8], message: &[u8], authenticator: Option<&[u8]>) -> Opti
 
 /// The bytes of which the key is made: of text of any type those of its UTF-16 characters.
 fn key_text(call: &Arguments<'_>) -> Result<Option<Vec<u8>>, SqlError> {
-    match call.value(0) {
-        Value::Null => Ok(None),
-        Value::Binary(bytes) => Ok(Some(bytes.to_vec())),
-        _ => Ok(Some(call.text(0)?.encode_utf16().flat_map(u16::to_le_bytes).collect())),
+    if let Value::Text(text) = call.value(0) {
+        return Ok(Some(text.encode_utf16().flat_map(u16::to_le_bytes).collect()));
     }
+    bytes(call, 0)
 }
 
 /// The bytes of an argument: of text those of its type, one byte or two for a character.
 fn bytes(call: &Arguments<'_>, at: usize) -> Result<Option<Vec<u8>>, SqlError> {
-    match call.value(at) {
-        Value::Null => Ok(None),
-        Value::Binary(bytes) => Ok(Some(bytes.to_vec())),
-        _ if call.data_type(at).is_national() => {
-            Ok(Some(call.text(at)?.encode_utf16().flat_map(u16::to_le_bytes).collect()))
-        }
-        _ => Ok(Some(encode_code_page(call.text(at)?))),
+    if *call.value(at) == Value::Null {
+        return Ok(None);
     }
+    if let Value::Binary(bytes) = call.value(at) {
+        return Ok(Some(bytes.to_vec()));
+    }
+    let text = call.text(at)?;
+    Ok(Some(match call.data_type(at).is_national() {
+        true => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
+        false => encode_code_page(text),
+    }))
 }
 
 /// The authenticator, if one is requested; the inner `Err` if that is NULL.
 fn authenticator(call: &Arguments<'_>) -> Result<Result<Option<Vec<u8>>, ()>, SqlError> {
-    match call.value(2) {
-        Value::Null | Value::Int(0) => Ok(Ok(None)),
-        _ => Ok(bytes(call, 3)?.map(Some).ok_or(())),
+    if *call.value(2) == Value::Null || call.int(2)? == 0 {
+        return Ok(Ok(None));
     }
+    Ok(bytes(call, 3)?.map(Some).ok_or(()))
 }
 
 const VERSION_1: [u8; 4] = [1, 0, 0, 0];
