@@ -263,7 +263,8 @@ def round_number(places: int, cut: bool) -> Function:
     """ROUND to a number of places, or TRUNCATE with a third argument."""
 
     def make(a: Node) -> Node | None:
-        if a.type.name == "bit" or a.type.is_float:
+        # An overflow depends on the precision, which ABS and others do not tell.
+        if a.type.name == "bit" or a.type.is_float or (a.type.name == "decimal" and a.type.precision is None):
             return None
         kind = widened(a.type)
 
