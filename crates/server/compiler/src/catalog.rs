@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use selenite_tsql::ast::ObjectName;
 
-use crate::SqlError;
+use crate::{SourceColumn, SqlError};
 
 mod change_verb;
 mod fires;
@@ -76,8 +76,14 @@ pub trait Catalog {
         Ok(())
     }
 
-    /// A column of a table, by its index, was bound.
-    fn note_column(&self, _table: &Table, _column: usize) {}
+    /// A table or view became a source with these columns, or a change names it in OUTPUT. Returns the number by which
+    /// [`Catalog::note_column`] tells of its columns; `None` if it need not.
+    fn note_source(&self, _relation: &Relation, _columns: &[SourceColumn]) -> Option<usize> {
+        None
+    }
+
+    /// A column of a source, by its index, is read.
+    fn note_column(&self, _source: usize, _column: usize) {}
 
     /// Polled every few thousand bound nodes for cancellation.
     ///

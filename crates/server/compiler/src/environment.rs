@@ -189,8 +189,8 @@ pub trait Environment {
     }
 
     /// Whether the current user has a permission on something of a class: HAS_PERMS_BY_NAME. `None` for an unknown
-    /// class, permission or name, without a name the database or, without a class, the server; `ANY` stands for any
-    /// permission.
+    /// class, permission, name or column, without a name the database or, without a class, the server; `ANY` stands for
+    /// any permission.
     ///
     /// Errors: as [`Environment::database`].
     fn has_permission(
@@ -198,6 +198,7 @@ pub trait Environment {
         _securable: Option<&str>,
         _class: Option<&str>,
         _permission: &str,
+        _column: Option<&str>,
     ) -> Result<Option<bool>, SqlError> {
         Ok(None)
     }

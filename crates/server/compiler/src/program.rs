@@ -43,6 +43,8 @@ pub struct Program {
     tries: Vec<TryRegion>,
     /// The type of a scalar function's value.
     returned_type: Option<DataType>,
+    /// Whose rights a procedure, function or trigger has.
+    execute_as: ast::ModuleContext,
     /// The measured size; 0 until it is set.
     memory_size: u64,
 }
@@ -85,6 +87,17 @@ pub struct Parameter {
 pub struct StatementId(pub u32);
 
 impl Program {
+    /// Whose rights a procedure, function or trigger has.
+    #[must_use]
+    pub fn execute_as(&self) -> &ast::ModuleContext {
+        &self.execute_as
+    }
+
+    fn with_context(mut self, execute_as: Option<&ast::ModuleContext>) -> Self {
+        self.execute_as = execute_as.cloned().unwrap_or(ast::ModuleContext::Caller);
+        self
+    }
+
     /// The size in memory in bytes; 0 if it was not measured.
     #[must_use]
     pub fn memory_size(&self) -> u64 {
@@ -128,7 +141,8 @@ impl Program {
         compiler.parameters(&procedure.parameters);
         compiler.statements(procedure.body.clone());
         let name = Arc::from(name);
-        compiler.finish(Body::Procedure { name, object_id })
+        let program = compiler.finish(Body::Procedure { name, object_id })?;
+        Ok(program.with_context(procedure.execute_as.as_ref()))
     }
 
     /// Compiles the body of a function; `source` is the batch that creates it.
@@ -150,7 +164,8 @@ impl Program {
         compiler.parameters(&function.parameters);
         compiler.function_body(function);
         let name = Arc::from(name);
-        compiler.finish(Body::Procedure { name, object_id })
+        let program = compiler.finish(Body::Procedure { name, object_id })?;
+        Ok(program.with_context(function.execute_as.as_ref()))
     }
 
     /// Compiles a trigger's body; `source` is the batch that creates it.
@@ -160,7 +175,8 @@ impl Program {
         let mut compiler = Compiler::new(source, Returns::Nothing);
         compiler.statements(trigger.body.clone());
         let name = Arc::from(name);
-        compiler.finish(Body::Procedure { name, object_id })
+        let program = compiler.finish(Body::Procedure { name, object_id })?;
+        Ok(program.with_context(trigger.execute_as.as_ref()))
     }
 
     /// The parameters of a function, which may have no program.

@@ -41,7 +41,7 @@ use selenite_tsql::ast;
 use selenite_types::{Comparison, DataType};
 use tree::{Parts, QueryNode};
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Relation};
 use crate::{Binder, ColumnRef, Columns, Expr, Predicate, QueryHook, Source, SqlError, Variables};
 
 /// The maximum nesting of queries, including views: SQL Server's limit for views and subqueries.
@@ -231,6 +231,20 @@ impl<'c> QueryBinder<'c> {
         })
     }
 
+    /// Tells the catalog of a table or view that is a source.
+    pub fn note_source(&mut self, relation: &Relation, source: &Source) {
+        let noted = self.catalog.note_source(relation, &source.columns);
+        self.parts.noted.extend(noted.map(|noted| (source.number, noted)));
+    }
+
+    /// Tells the catalog of a column that is read. Whatever makes an expression of a source's column calls it, or the
+    /// column could be read without a permission.
+    pub fn note_read(&self, column: ColumnRef) {
+        if let (Some(noted), Ok(at)) = (self.parts.noted.get(&column.source), usize::try_from(column.column)) {
+            self.catalog.note_column(*noted, at);
+        }
+    }
+
     fn enter_clause(&mut self, clause: Clause) -> Option<Clause> {
         let scope = self.scopes.last_mut()?;
         Some(std::mem::replace(&mut scope.clause, clause))
@@ -267,10 +281,7 @@ impl QueryHook for QueryBinder<'_> {
             match scope.columns.find(name) {
                 Ok(found) => {
                     let column = found.column;
-                    let at = usize::try_from(found.reference.column);
-                    if let (Some(table), Ok(at)) = (self.parts.tables.get(&found.reference.source), at) {
-                        self.catalog.note_column(table, at);
-                    }
+                    self.note_read(found.reference);
                     let expr = Expr::new(crate::ExprKind::Column(found.reference), column.data_type);
                     return Ok(expr
                         .with_nullable(column.nullable)

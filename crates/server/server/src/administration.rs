@@ -28,6 +28,7 @@ use crate::database::unfinished::Settlement;
 use crate::database_error::{of_master, unsupported_statement};
 use crate::execution_context::{ExecutionContext, SessionInfo};
 use crate::master::{DatabaseName, DatabaseOptions, OptionFault};
+use crate::names::session_catalog::SessionCatalog;
 
 /// What these statements work with.
 pub(crate) struct Administration<'e, 'a> {
@@ -39,6 +40,8 @@ pub(crate) struct Administration<'e, 'a> {
     pub transactions: &'e mut Transactions<'a>,
     /// What its login may do in the database in use.
     pub permissions: &'e Permissions,
+    /// What names mean there.
+    pub catalog: &'e SessionCatalog,
 }
 
 impl Administration<'_, '_> {

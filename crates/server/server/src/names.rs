@@ -1,6 +1,8 @@
 //! What names mean to a session: tables, views, ids, principals, and the rights on them.
 
 pub(crate) mod effective;
+pub(crate) mod identity;
+pub(crate) mod named_relation;
 pub(crate) mod principal_facts;
 pub(crate) mod row_permissions;
 mod sequential_guid;

@@ -71,7 +71,8 @@ pub use rowset::{
 };
 pub use security::{
     AlterLogin, AlterLoginAction, AlterRole, AlterRoleAction, AlterUser, CreateLogin, CreateRole, CreateUser,
-    LoginSource, Password, Permission, PermissionAction, PermissionChange, Securable, UserSource,
+    ExecuteAs, ImpersonatedPrincipal, LoginSource, ModuleContext, Password, Permission, PermissionAction,
+    PermissionChange, Securable, UserSource,
 };
 pub use sequence::{SequenceDefinition, SequenceOption};
 pub use set_option::{IsolationLevel, SetOption, SetValue};

@@ -113,7 +113,8 @@ impl Binding<'_> {
             inserted: None,
             is_partial: false,
         };
-        let changed = (&table, target.through.as_deref());
+        let noted = binder.parts.noted.get(&target.exposed).copied();
+        let changed = (&table, target.through.as_deref(), noted);
         let outputs = Outputs::bind(self, binder, output, changed, layout, &others(&target), &mut inputs)?;
         check_client_output(&table, ChangeVerb::Delete, &outputs)?;
         let query = row_query(&target, filter, limit, inputs.items);

@@ -11,7 +11,7 @@ use super::row_writer::{RowWriter, targets};
 use super::target::ThroughColumn;
 use super::through::InsertTarget;
 use crate::binding::{Binding, InputColumn, Inputs, ResultColumn, take_inputs};
-use crate::catalog::{ChangeVerb, Table, View};
+use crate::catalog::{ChangeVerb, Relation, Table, View};
 use crate::compiled::Compiled;
 use crate::query::tree::{Limit, Query};
 use crate::query::{Clause, QueryBinder, advances, check_always_evaluated, check_not_for};
@@ -214,8 +214,16 @@ impl Binding<'_> {
             | ast::InsertSource::Execute(_)
             | ast::InsertSource::DefaultValues => true,
         };
-        let InsertTarget { table, through, views } = QueryBinder::new(self.catalog, self.variables)
+        let InsertTarget {
+            table,
+            through,
+            views,
+            mut noted,
+        } = QueryBinder::new(self.catalog, self.variables)
             .with_commons(&insert.with, |binder| binder.insert_target(&insert.target, fires))?;
+        if !insert.output.is_empty() && views.is_empty() && through.is_none() {
+            noted = self.catalog.note_source(&Relation::Table(Arc::clone(&table)), &[]);
+        }
         let targets = match &through {
             None => targets(&table, &insert.columns)?,
             Some((view, columns)) => view_targets(&table, (view, columns), &insert.columns)?,
@@ -228,7 +236,7 @@ impl Binding<'_> {
             inserted: Some(0),
             is_partial: false,
         };
-        let changed = (&table, through.as_ref().map(|(_, columns)| columns.as_slice()));
+        let changed = (&table, through.as_ref().map(|(_, columns)| columns.as_slice()), noted);
         let outputs = Outputs::bind(self, &mut binder, &insert.output, changed, layout, &[], &mut inputs)?;
         if !inputs.items.is_empty() {
             return Err(SqlError::unsupported("A subquery in OUTPUT"));

@@ -198,7 +198,8 @@ impl Binding<'_> {
             ExprKind::Input(place),
             DataType::NVarChar(Width::Limited(10)),
         ));
-        let changed = (table, target.through.as_deref());
+        let noted = binder.parts.noted.get(&target.exposed).copied();
+        let changed = (table, target.through.as_deref(), noted);
         let bound = Outputs::bind(self, binder, &merge.output, changed, layout, &sources, inputs);
         binder.merge_action = None;
         let outputs = bound?;

@@ -37,14 +37,15 @@ pub struct Outputs {
 
 impl Outputs {
     /// Binds the OUTPUT clauses of a change of `table`, whose columns have the names of the view or query `through`
-    /// which it is changed. `sources` are those of FROM; columns that the clauses read from them are added to `inputs`.
+    /// which it is changed; `noted` is the catalog's number of what is named. `sources` are those of FROM; columns that
+    /// the clauses read from them are added to `inputs`.
     ///
     /// Errors: any error of the clauses.
     pub(crate) fn bind(
         binding: &Binding<'_>,
         binder: &mut QueryBinder<'_>,
         output: &[ast::Output],
-        (table, through): (&Arc<Table>, Option<&[ThroughColumn]>),
+        (table, through, noted): (&Arc<Table>, Option<&[ThroughColumn]>, Option<usize>),
         layout: Layout,
         sources: &[Source],
         inputs: &mut Inputs,
@@ -62,6 +63,10 @@ impl Outputs {
                 .flatten()
                 .map(|changed| changed.source.clone())
                 .collect();
+            binder
+                .parts
+                .noted
+                .extend(names.iter().filter_map(|changed| Some((changed.number, noted?))));
             names.extend_from_slice(sources);
             let items = binder.scoped(names, |binder| binder.bind_items(&clause.items, Clause::Output))?;
             let mut columns = Vec::with_capacity(items.len());

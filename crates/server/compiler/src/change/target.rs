@@ -88,18 +88,9 @@ impl QueryBinder<'_> {
                     let error = SqlError::unsupported("A change through a common table expression");
                     return Err(error.on_line(name.position.line));
                 }
-                let relation = self.relation(name).map_err(|error| error.on_line(name.position.line))?;
-                match relation {
-                    Relation::Table(table) if table.is_logical() => {
-                        Err(SqlError::logical_table_change().on_line(name.position.line))
-                    }
-                    Relation::Table(table) => Ok(table),
-                    Relation::View(view) => {
-                        let what = format!("A change through a view ('{}')", view.name);
-                        Err(SqlError::unsupported(&what).on_line(name.position.line))
-                    }
-                    Relation::System(_) => Err(SqlError::system_change().on_line(name.position.line)),
-                }
+                let relation = self.relation(name);
+                let table = relation.and_then(changed_table);
+                table.map_err(|error| error.on_line(name.position.line))
             }
         }
     }
@@ -115,12 +106,13 @@ impl QueryBinder<'_> {
         (verbs, assigned): (&[ChangeVerb], Option<&[&str]>),
     ) -> Result<Target, SqlError> {
         let Some(bound) = self.bind_from(from)? else {
-            if let Some(bound) = self.bind_query_target(target)? {
-                let number = bound.sources.first().map_or(0, |source| source.number);
-                return self.through_or_instead(bound, number, (verbs, assigned));
-            }
-            let table = self.target_table(target)?;
-            return self.lone_target(table, target);
+            return match self.bind_query_target(target)? {
+                QueryOrTable::Query(bound) => {
+                    let number = bound.sources.first().map_or(0, |source| source.number);
+                    self.through_or_instead(bound, number, (verbs, assigned))
+                }
+                QueryOrTable::Table(table) => self.lone_target(table, target),
+            };
         };
         let (name, single) = match target {
             ast::ChangeTarget::Table(name) => (written_object(name), name.single().map(|name| name.text.clone())),
@@ -192,19 +184,22 @@ impl QueryBinder<'_> {
         Ok(found)
     }
 
-    /// The source of a target without FROM, if that is a common table expression or a view.
-    pub(super) fn bind_query_target(&mut self, target: &ast::ChangeTarget) -> Result<Option<Bound>, SqlError> {
+    /// The source of a target without FROM, if that is a common table expression or a view, or its table. The name is
+    /// resolved once: each time counts as a use, which needs a permission.
+    fn bind_query_target(&mut self, target: &ast::ChangeTarget) -> Result<QueryOrTable, SqlError> {
         let ast::ChangeTarget::Table(name) = target else {
-            return Ok(None);
+            return self.target_table(target).map(QueryOrTable::Table);
         };
-        let common = name.single().is_some_and(|single| self.is_common(single));
-        let is_query = common || matches!(self.relation(name), Ok(Relation::View(_)));
-        if !is_query {
-            return Ok(None);
-        }
-        self.bind_relation(name, None)
-            .map(Some)
-            .map_err(|error| error.on_line(name.position.line))
+        let found = match name.single().is_some_and(|single| self.is_common(single)) {
+            true => self.bind_relation(name, None).map(QueryOrTable::Query),
+            false => self.relation(name).and_then(|relation| match relation {
+                Relation::View(view) => self
+                    .bind_view(&view, exposed(name, &view.name))
+                    .map(QueryOrTable::Query),
+                Relation::Table(_) | Relation::System(_) => changed_table(relation).map(QueryOrTable::Table),
+            }),
+        };
+        found.map_err(|error| error.on_line(name.position.line))
     }
 
     fn lone_target(&mut self, table: Arc<Table>, target: &ast::ChangeTarget) -> Result<Target, SqlError> {
@@ -218,5 +213,28 @@ impl QueryBinder<'_> {
             alone: true,
             ..Target::among(table, source, bound)
         })
+    }
+}
+
+/// What a change without FROM names.
+enum QueryOrTable {
+    /// A common table expression or a view.
+    Query(Bound),
+    /// A table.
+    Table(Arc<Table>),
+}
+
+/// The table that a statement may change.
+///
+/// Errors: 286, 259, 40510 for a view.
+fn changed_table(relation: Relation) -> Result<Arc<Table>, SqlError> {
+    match relation {
+        Relation::Table(table) if table.is_logical() => Err(SqlError::logical_table_change()),
+        Relation::Table(table) => Ok(table),
+        Relation::View(view) => {
+            let what = format!("A change through a view ('{}')", view.name);
+            Err(SqlError::unsupported(&what))
+        }
+        Relation::System(_) => Err(SqlError::system_change()),
     }
 }

@@ -31,6 +31,8 @@ pub(crate) struct InsertTarget {
     pub through: Option<(String, Vec<ThroughColumn>)>,
     /// The named view, and the views between it and the table.
     pub views: Vec<Arc<View>>,
+    /// The catalog's number of the named view.
+    pub noted: Option<usize>,
 }
 
 impl QueryBinder<'_> {
@@ -94,6 +96,7 @@ impl QueryBinder<'_> {
             table,
             through: None,
             views: Vec::new(),
+            noted: None,
         };
         let ast::ChangeTarget::Table(name) = target else {
             return Ok(plain(self.target_table(target)?));
@@ -112,6 +115,7 @@ impl QueryBinder<'_> {
                         table: Arc::new(self.view_as_table(&mut bound, number, &view)?),
                         through: None,
                         views: vec![view],
+                        noted: self.parts.noted.get(&number).copied(),
                     });
                 }
                 Relation::View(view) => self.bind_view(&view, None),
@@ -126,6 +130,7 @@ impl QueryBinder<'_> {
             table: opened.table,
             through: Some((alias, opened.columns)),
             views: opened.views,
+            noted: self.parts.noted.get(&number).copied(),
         })
     }
 

@@ -221,12 +221,13 @@ impl Binding<'_> {
             is_partial: false,
         };
         let others = others(&target);
+        let noted = binder.parts.noted.get(&target.exposed).copied();
         let outputs = binder.with_commons(&update.with, |binder| {
             Outputs::bind(
                 self,
                 binder,
                 &update.output,
-                (&target.table, target.through.as_deref()),
+                (&target.table, target.through.as_deref(), noted),
                 layout,
                 &others,
                 &mut inputs,

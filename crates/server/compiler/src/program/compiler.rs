@@ -171,6 +171,7 @@ impl<'a> Compiler<'a> {
         };
         Ok(Program {
             returned_type,
+            execute_as: ast::ModuleContext::Caller,
             memory_size: 0,
             body,
             source: Arc::from(self.source),

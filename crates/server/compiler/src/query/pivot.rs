@@ -108,15 +108,22 @@ impl QueryBinder<'_> {
     fn remaining_columns(&mut self, taken: &[ColumnRef]) -> Vec<(String, Expr)> {
         let sources = self.scope().map_or(&[][..], |scope| &scope.columns.sources);
         let columns = sources.iter().flat_map(columns_of);
-        columns
-            .filter(|(_, value)| reference_of(value).is_none_or(|column| !taken.contains(&column)))
-            .collect()
+        let rest = columns.filter(|(_, value)| reference_of(value).is_none_or(|column| !taken.contains(&column)));
+        let rest: Vec<(String, Expr)> = rest.collect();
+        self.note_all(&rest);
+        rest
+    }
+
+    fn note_all(&self, columns: &[(String, Expr)]) {
+        let read = columns.iter().filter_map(|(_, value)| reference_of(value));
+        read.for_each(|column| self.note_read(column));
     }
 
     /// UNPIVOT: each row once for each of the columns, without NULLs.
     pub(super) fn bind_unpivot(&mut self, unpivot: &ast::Unpivot) -> Result<Bound, SqlError> {
         let source = self.bind_source(&unpivot.source)?;
         let all: Vec<(String, Expr)> = source.sources.iter().flat_map(columns_of).collect();
+        self.note_all(&all);
         let mut chosen: Vec<(String, Expr)> = Vec::with_capacity(unpivot.columns.len());
         for name in &unpivot.columns {
             let found = all.iter().find(|(known, _)| same_name(known, &name.text));

@@ -104,6 +104,9 @@ impl QueryBinder<'_> {
             source.alias.clone_from(&named.0);
             source.database_and_schema.clone_from(&named.1);
         }
+        for source in &bound.sources {
+            self.note_source(&Relation::Table(Arc::clone(table)), source);
+        }
         Ok(bound)
     }
 
@@ -214,6 +217,7 @@ impl QueryBinder<'_> {
         let mut bound = self.leaf(query, alias.map_or(&view.name, |alias| &alias.text).clone());
         for source in &bound.sources {
             self.parts.views.insert(source.number, Arc::clone(view));
+            self.note_source(&Relation::View(Arc::clone(view)), source);
         }
         if alias.is_none() {
             let named = Some((view.database.clone(), view.schema.clone()));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use selenite_tsql::ast;
 
 use super::grouping::GroupCheck;
+use super::pivot::reference_of;
 use super::tree::{Query, QueryColumn, Select};
 use super::{Clause, QueryBinder};
 use crate::{ColumnRef, Expr, ExprKind, Source, SqlError, written_object};
@@ -161,6 +162,8 @@ impl QueryBinder<'_> {
                         .star(table.as_ref())
                         .map_err(|error| error.on_line(position.line))?;
                     self.spend(columns.len())?;
+                    let read = columns.iter().filter_map(|item| reference_of(&item.value));
+                    read.for_each(|column| self.note_read(column));
                     bound.extend(columns);
                 }
                 ast::SelectItem::Value { value, alias } => {

@@ -31,6 +31,8 @@ pub(crate) struct Parts {
     pub tables: HashMap<u32, Arc<Table>>,
     /// The views among the sources, by number.
     pub views: HashMap<u32, Arc<View>>,
+    /// The catalog's numbers of sources whose columns it wants to know, by the sources' numbers.
+    pub noted: HashMap<u32, usize>,
     /// Whether a hint requires that rows that are read be held until the transaction ends.
     pub holds: bool,
     /// The sequences of NEXT VALUE FOR, by number, each with the text of its OVER.

@@ -4,10 +4,12 @@
 //!   a database, in the database's own file, and to the login with its security id: so a restored
 //!   database has the users that it had.
 //! - `accepted-permissions-are-enforced`: whatever is accepted is enforced
-//!   (`crate::catalog::permission`). What can't be enforced is refused by name: permissions on
-//!   columns and on the server, WITH GRANT OPTION.
+//!   (`crate::catalog::permission`). What can't be enforced is refused by name: permissions on the
+//!   server.
 
 mod grant;
+mod grant_rows;
+mod grant_target;
 mod login;
 mod policy;
 mod procedure;
@@ -86,7 +88,7 @@ impl Administration<'_, '_> {
         change: impl FnOnce(&user::UserWork<'_>) -> Result<(), SqlError>,
     ) -> Result<(), Failure> {
         let directory = self.registry.directory(self.session.instance)?;
-        let permissions = self.permissions;
+        let (permissions, catalog) = (self.permissions, self.catalog);
         self.transactions.change_database(execution, |database| {
             let (_, schema) = database.definitions()?;
             change(&user::UserWork {
@@ -96,6 +98,7 @@ impl Administration<'_, '_> {
                 database: &database.shared.record.name,
                 directory: &directory,
                 permissions,
+                catalog,
             })?;
             database.note_change();
             Ok(())

@@ -8,7 +8,8 @@ use selenite_compiler::SqlError;
 use selenite_compiler::definition::{SCHEMA, file_name};
 use selenite_runtime::sqlite::tsql_error;
 
-use crate::catalog::grants::{self, Class};
+use crate::catalog::grants;
+use crate::catalog::permission_kind::Class;
 use crate::catalog::schema_names::SchemaNames;
 
 /// A row.

@@ -7,8 +7,9 @@ use selenite_compiler::{ObjectKind, same_name};
 
 use crate::catalog::directory::Directory;
 use crate::catalog::fixed_role::FixedRole;
-use crate::catalog::grants::{Class, Grant, PermissionKind};
-use crate::catalog::principals::{DBO, GUEST, PUBLIC, User, has_guests};
+use crate::catalog::grants::{Grant, GrantState};
+use crate::catalog::permission_kind::{Class, PermissionKind};
+use crate::catalog::principals::{DBO, GUEST, PUBLIC, has_guests};
 use crate::catalog::schema::{Schema, is_global};
 use crate::catalog::schema_names;
 
@@ -35,7 +36,8 @@ pub struct Permissions {
 struct Given {
     kind: PermissionKind,
     on: GivenOn,
-    is_denied: bool,
+    grantee: i32,
+    state: GrantState,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -43,6 +45,8 @@ enum GivenOn {
     Database,
     Schema(String),
     Object(String, String),
+    Column(String, String, String),
+    User(i32),
     Type(String, String),
 }
 
@@ -53,50 +57,85 @@ pub enum Securable<'a> {
     Database,
     /// A schema.
     Schema(&'a str),
-    /// An object, by its schema and name.
+    /// An object, by its schema and name: not what is granted or denied on columns alone.
     Object(&'a str, &'a str),
+    /// A column of a table or view, by the schema and name of that.
+    Column(&'a str, &'a str, &'a str),
+    /// A user, by its number.
+    User(i32),
     /// A type of a user, by its schema and name.
     Type(&'a str, &'a str),
 }
 
 impl Given {
     fn of(grant: &Grant, schema: &Schema) -> Option<Self> {
-        let on = match grant.class {
+        let major_id = grant.on.major_id;
+        let on = match grant.on.class {
             Class::Database => GivenOn::Database,
-            Class::Schema => GivenOn::Schema(schema.names().of_id(grant.major_id)?.name.clone()),
+            Class::Schema => GivenOn::Schema(schema.names().of_id(major_id)?.name.clone()),
             Class::Object => {
-                let (schema, name) = schema.name_of_id(grant.major_id)?;
-                GivenOn::Object(schema, name)
+                let (schema, name) = schema.name_of_id(major_id)?;
+                match &grant.on.column {
+                    Some(column) => GivenOn::Column(schema, name, column.clone()),
+                    None => GivenOn::Object(schema, name),
+                }
             }
+            Class::User => GivenOn::User(major_id),
             Class::Type => {
-                let found = schema.type_of_id(grant.major_id)?;
+                let found = schema.type_of_id(major_id)?;
                 GivenOn::Type(found.row.schema.clone(), found.row.name.clone())
             }
         };
         Some(Self {
             kind: grant.kind,
             on,
-            is_denied: grant.is_denied,
+            grantee: grant.grantee,
+            state: grant.state,
         })
     }
 
-    /// Whether it is about a permission on something.
+    /// Whether it is about a permission on something, or on what that is in.
     fn covers(&self, wanted: PermissionKind, on: Securable<'_>) -> bool {
-        match (&self.on, on) {
-            (GivenOn::Database, _) => self.kind.covers(Class::Database, wanted),
-            (GivenOn::Schema(own), Securable::Schema(name) | Securable::Object(name, _) | Securable::Type(name, _)) => {
-                same_name(own, name) && self.kind.covers(Class::Schema, wanted)
+        let class = match (&self.on, on) {
+            (GivenOn::Database, _) => Some(Class::Database),
+            (GivenOn::Schema(own), _) => {
+                let is_it = schema_of(on).is_some_and(|schema| same_name(own, schema));
+                is_it.then_some(Class::Schema)
             }
-            (GivenOn::Object(own_schema, own), Securable::Object(schema, name)) => {
-                same_name(own_schema, schema) && same_name(own, name) && self.kind.covers(Class::Object, wanted)
-            }
+            (
+                GivenOn::Object(own_schema, own),
+                Securable::Object(schema, name) | Securable::Column(schema, name, _),
+            ) => (same_name(own_schema, schema) && same_name(own, name)).then_some(Class::Object),
             (GivenOn::Type(own_schema, own), Securable::Type(schema, name)) => {
-                same_name(own_schema, schema) && same_name(own, name) && self.kind.covers(Class::Type, wanted)
+                (same_name(own_schema, schema) && same_name(own, name)).then_some(Class::Type)
             }
-            (GivenOn::Schema(_), Securable::Database)
-            | (GivenOn::Object(..), Securable::Database | Securable::Schema(_) | Securable::Type(..))
-            | (GivenOn::Type(..), Securable::Database | Securable::Schema(_) | Securable::Object(..)) => false,
-        }
+            (GivenOn::User(own), Securable::User(user)) => (*own == user).then_some(Class::User),
+            (GivenOn::Object(..) | GivenOn::Type(..) | GivenOn::Column(..) | GivenOn::User(_), _) => None,
+        };
+        class.is_some_and(|class| self.kind.covers(class, wanted))
+    }
+
+    /// Whether it is on columns of an object, and about this permission.
+    fn is_on_columns_of(&self, wanted: PermissionKind, (schema, name): (&str, &str)) -> bool {
+        let GivenOn::Column(own_schema, own, _) = &self.on else {
+            return false;
+        };
+        self.kind == wanted && same_name(own_schema, schema) && same_name(own, name)
+    }
+
+    fn is_on_column(&self, column: &str) -> bool {
+        matches!(&self.on, GivenOn::Column(_, _, own) if same_name(own, column))
+    }
+}
+
+/// The schema that something is or is in.
+fn schema_of<'a>(on: Securable<'a>) -> Option<&'a str> {
+    match on {
+        Securable::Schema(schema)
+        | Securable::Object(schema, _)
+        | Securable::Column(schema, _, _)
+        | Securable::Type(schema, _) => Some(schema),
+        Securable::Database | Securable::User(_) => None,
     }
 }
 
@@ -128,33 +167,59 @@ impl Permissions {
         }
         let user = principals.of_login(sid);
         let is_guest = user.is_none() && has_guests(database_id);
-        let own = match user {
-            Some(user) => principals.with_roles(user.id),
-            None if is_guest => vec![GUEST, PUBLIC],
-            None => Vec::new(),
+        match user {
+            Some(user) => {
+                let named = (user.id, Arc::from(user.name.as_str()));
+                let own = principals.with_roles(user.id);
+                let named = principals.lets_in(sid).then_some(named);
+                Self::of_principals(own, named, &user.default_schema, schema)
+            }
+            None if is_guest => {
+                let guest = Some((GUEST, Arc::from("guest")));
+                Self::of_principals(vec![GUEST, PUBLIC], guest, schema_names::GUEST, schema)
+            }
+            None => Self::of_principals(Vec::new(), None, SCHEMA, schema),
+        }
+    }
+
+    /// The permissions of a user or role of a database.
+    #[must_use]
+    pub fn of_principal(id: i32, schema: &Schema) -> Self {
+        let principals = schema.principals();
+        let own = match id {
+            DBO => vec![DBO, FixedRole::Owner.id(), PUBLIC],
+            id => principals.with_roles(id),
         };
+        let users = principals.users().iter();
+        let user = users.into_iter().find(|user| user.id == id);
+        let default_schema = user.map_or(SCHEMA, |user| user.default_schema.as_str());
+        let name = match id {
+            DBO => Some("dbo"),
+            id => principals.name_of_id(id),
+        };
+        Self::of_principals(own, name.map(|name| (id, Arc::from(name))), default_schema, schema)
+    }
+
+    /// The permissions of these principals: a user and the roles that it is in.
+    fn of_principals(own: Vec<i32>, user: Option<(i32, Arc<str>)>, default_schema: &str, schema: &Schema) -> Self {
         let schemas = schema.names().all().iter();
         let schemas = schemas.filter(|schema| schema.owner != PUBLIC && own.contains(&schema.owner));
-        let default_schema = match user {
-            Some(user) => user.default_schema.as_str(),
-            None if has_guests(database_id) => schema_names::GUEST,
-            None => SCHEMA,
-        };
-        let grants = principals.grants().iter();
+        let grants = schema.principals().grants().iter();
         let grants = grants.filter(|grant| own.contains(&grant.grantee));
-        let mut found = Self {
+        Self {
             is_administrator: false,
             default_schema: Arc::from(default_schema),
             schemas: schemas.map(|schema| schema.name.clone()).collect(),
             fixed: own.iter().filter_map(|id| FixedRole::of_id(*id)).collect(),
             given: grants.filter_map(|grant| Given::of(grant, schema)).collect(),
             principals: own,
-            user: None,
-        };
-        let named = |user: &User| (user.id, Arc::from(user.name.as_str()));
-        let guest = || is_guest.then(|| (GUEST, Arc::from("guest")));
-        found.user = user.filter(|_| principals.lets_in(sid)).map(named).or_else(guest);
-        found
+            user,
+        }
+    }
+
+    /// Whether nothing is denied to it in the database: an administrator, and `dbo`.
+    fn is_exempt(&self) -> bool {
+        self.is_administrator || self.user.as_ref().is_some_and(|(id, _)| *id == DBO)
     }
 
     /// Whether it is in a role that every database has.
@@ -189,27 +254,98 @@ impl Permissions {
     /// Whether it has a permission (`deny-wins`). The owner of a schema has all permissions on what is in it.
     #[must_use]
     pub fn may(&self, wanted: PermissionKind, on: Securable<'_>) -> bool {
-        if self.is_administrator {
+        if self.is_exempt() {
             return true;
         }
         if wanted == PermissionKind::Connect {
             return self.user.is_some();
         }
-        let is_owner = match on {
-            Securable::Schema(schema) | Securable::Object(schema, _) | Securable::Type(schema, _) => {
-                self.has_schema(schema)
-            }
-            Securable::Database => false,
-        };
-        if self.is_denied_by_role(wanted) || !is_owner && self.is_denied(wanted, on) {
+        let is_owner = schema_of(on).is_some_and(|schema| self.has_schema(schema));
+        if self.is_denied_by_role(wanted) {
             return false;
         }
-        is_owner
-            || self.fixed.iter().any(|role| role.has(wanted))
-            || self
+        if is_owner {
+            return true;
+        }
+        if let Securable::Column(schema, name, column) = on
+            && let Some(decided) = self.decided_on_column(wanted, (schema, name, column))
+        {
+            return decided;
+        }
+        !self.is_denied(wanted, on) && (self.has_by_role(wanted) || self.is_granted(wanted, on))
+    }
+
+    fn has_by_role(&self, wanted: PermissionKind) -> bool {
+        self.fixed.iter().any(|role| role.has(wanted))
+    }
+
+    /// What was done on a column alone is stronger than what was done on its table: a denial and a grant decide, and a
+    /// grant is stronger than a denial of the same permission on the table, as SQL Server has it.
+    fn decided_on_column(&self, wanted: PermissionKind, (schema, name, column): (&str, &str, &str)) -> Option<bool> {
+        let own = || {
+            let of_object = self
                 .given
                 .iter()
-                .any(|given| !given.is_denied && given.covers(wanted, on))
+                .filter(|given| given.is_on_columns_of(wanted, (schema, name)));
+            of_object.filter(|given| given.is_on_column(column))
+        };
+        if own().any(|given| given.state == GrantState::Denied) {
+            return Some(false);
+        }
+        if !own().any(|given| given.state.is_granted()) {
+            return None;
+        }
+        let is_above = |given: &&Given| !(matches!(given.on, GivenOn::Object(..)) && given.kind == wanted);
+        let above = self.given.iter().filter(is_above);
+        Some(!denies(above, wanted, Securable::Object(schema, name)))
+    }
+
+    /// Whether something was granted, on it or above; not on a table where the grantee has an exception for the column.
+    fn is_granted(&self, wanted: PermissionKind, on: Securable<'_>) -> bool {
+        let is_excepted = |grant: &Given| match on {
+            Securable::Column(schema, name, column) if matches!(grant.on, GivenOn::Object(..)) => {
+                self.given.iter().any(|given| {
+                    given.state == GrantState::Excepted
+                        && (given.grantee, given.kind) == (grant.grantee, grant.kind)
+                        && given.is_on_columns_of(wanted, (schema, name))
+                        && given.is_on_column(column)
+                })
+            }
+            Securable::Database
+            | Securable::Schema(_)
+            | Securable::Object(..)
+            | Securable::Column(..)
+            | Securable::User(_)
+            | Securable::Type(..) => false,
+        };
+        let granted = self.given.iter().filter(|given| given.state.is_granted());
+        granted
+            .filter(|given| given.covers(wanted, on))
+            .any(|given| !is_excepted(given))
+    }
+
+    /// Whether a permission on a table or view may not be one on each of its columns: on some it was denied, or is not
+    /// part of the grant.
+    #[must_use]
+    pub fn excepts_columns(&self, wanted: PermissionKind, (schema, name): (&str, &str)) -> bool {
+        let is_exempt = self.is_exempt() || self.has_schema(schema);
+        let mut others = self.given.iter().filter(|given| !given.state.is_granted());
+        !is_exempt && others.any(|given| given.is_on_columns_of(wanted, (schema, name)))
+    }
+
+    /// Whether a permission was granted on a column of a table or view alone.
+    #[must_use]
+    pub fn is_granted_on_columns(&self, wanted: PermissionKind, (schema, name): (&str, &str)) -> bool {
+        let mut given = self.given.iter().filter(|given| given.state.is_granted());
+        given.any(|given| given.is_on_columns_of(wanted, (schema, name)))
+    }
+
+    /// Whether a permission was denied on a column.
+    #[must_use]
+    pub fn is_denied_on_column(&self, wanted: PermissionKind, (schema, name): (&str, &str), column: &str) -> bool {
+        let denied = self.given.iter().filter(|given| given.state == GrantState::Denied);
+        let mut of_object = denied.filter(|given| given.is_on_columns_of(wanted, (schema, name)));
+        of_object.any(|given| given.is_on_column(column)) && !self.is_exempt() && !self.has_schema(schema)
     }
 
     /// Whether it may do something with an object, given its schema and name.
@@ -231,9 +367,7 @@ impl Permissions {
     }
 
     fn is_denied(&self, wanted: PermissionKind, on: Securable<'_>) -> bool {
-        self.given
-            .iter()
-            .any(|given| given.is_denied && given.covers(wanted, on))
+        denies(self.given.iter(), wanted, on)
     }
 
     /// What the fixed roles forbid; `db_owner` is stronger than they are.
@@ -249,6 +383,10 @@ impl Permissions {
     }
 }
 
+fn denies<'g>(mut given: impl Iterator<Item = &'g Given>, wanted: PermissionKind, on: Securable<'_>) -> bool {
+    given.any(|given| given.state == GrantState::Denied && given.covers(wanted, on))
+}
+
 /// The definitions in a database that are visible to a login: only those of objects on which it has some permission.
 impl Permissions {
     /// What it sees of a database's objects.
@@ -260,7 +398,11 @@ impl Permissions {
     /// Whether it sees an object of a kind, by its schema and name; of a constraint, those of its table.
     #[must_use]
     pub fn sees(&self, kind: ObjectKind, (schema, name): (&str, &str)) -> bool {
-        let has_one_of = |kinds: &[PermissionKind]| kinds.iter().any(|kind| self.may_on(*kind, (schema, name)));
+        let has = |kind: PermissionKind| {
+            self.may_on(kind, (schema, name))
+                || kind.is_on_columns() && self.is_granted_on_columns(kind, (schema, name))
+        };
+        let has_one_of = |kinds: &[PermissionKind]| kinds.iter().any(|kind| has(*kind));
         match kind {
             _ if is_global(name) => true,
             ObjectKind::SystemTable => true,

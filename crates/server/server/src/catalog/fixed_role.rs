@@ -2,15 +2,21 @@
 
 use selenite_compiler::same_name;
 
-use crate::catalog::grants::PermissionKind;
+use crate::catalog::permission_kind::PermissionKind;
 
 /// A role whose members may, or may not, do something; each is enforced.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum FixedRole {
     /// `db_owner`: everything in the database.
     Owner,
+    /// `db_accessadmin`: users, and whether they may connect.
+    AccessAdmin,
+    /// `db_securityadmin`: roles of CREATE ROLE, and permissions.
+    SecurityAdmin,
     /// `db_ddladmin`: CREATE, ALTER and DROP of objects.
     DdlAdmin,
+    /// `db_backupoperator`: BACKUP, below the folder of backups, and CHECKPOINT.
+    BackupOperator,
     /// `db_datareader`: SELECT on all tables and views.
     DataReader,
     /// `db_datawriter`: INSERT, UPDATE and DELETE on all tables.
@@ -23,9 +29,12 @@ pub enum FixedRole {
 
 impl FixedRole {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 9] = [
         Self::Owner,
+        Self::AccessAdmin,
+        Self::SecurityAdmin,
         Self::DdlAdmin,
+        Self::BackupOperator,
         Self::DataReader,
         Self::DataWriter,
         Self::DenyDataReader,
@@ -38,6 +47,15 @@ impl FixedRole {
         use PermissionKind as Kind;
         match self {
             Self::Owner => true,
+            Self::AccessAdmin => [Kind::AlterAnyUser, Kind::CreateSchema].contains(&wanted),
+            Self::SecurityAdmin => [
+                Kind::AlterAnyRole,
+                Kind::CreateRole,
+                Kind::CreateSchema,
+                Kind::ViewDefinition,
+            ]
+            .contains(&wanted),
+            Self::BackupOperator => [Kind::BackupDatabase, Kind::BackupLog, Kind::Checkpoint].contains(&wanted),
             Self::DdlAdmin => [
                 Kind::Alter,
                 Kind::AlterAnySchema,
@@ -64,7 +82,10 @@ impl FixedRole {
     pub fn id(self) -> i32 {
         match self {
             Self::Owner => 16_384,
+            Self::AccessAdmin => 16_385,
+            Self::SecurityAdmin => 16_386,
             Self::DdlAdmin => 16_387,
+            Self::BackupOperator => 16_389,
             Self::DataReader => 16_390,
             Self::DataWriter => 16_391,
             Self::DenyDataReader => 16_392,
@@ -77,7 +98,10 @@ impl FixedRole {
     pub fn name(self) -> &'static str {
         match self {
             Self::Owner => "db_owner",
+            Self::AccessAdmin => "db_accessadmin",
+            Self::SecurityAdmin => "db_securityadmin",
             Self::DdlAdmin => "db_ddladmin",
+            Self::BackupOperator => "db_backupoperator",
             Self::DataReader => "db_datareader",
             Self::DataWriter => "db_datawriter",
             Self::DenyDataReader => "db_denydatareader",
@@ -98,8 +122,6 @@ impl FixedRole {
     }
 }
 
-/// Roles of SQL Server's that have no meaning here: they are refused by name.
-pub const UNSUPPORTED: [&str; 3] = ["db_accessadmin", "db_securityadmin", "db_backupoperator"];
 /// Roles of SQL Server's server, but `sysadmin`: refused by name, too.
 pub const UNSUPPORTED_OF_SERVER: [&str; 7] = [
     "serveradmin",

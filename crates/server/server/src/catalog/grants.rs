@@ -1,261 +1,109 @@
 //! The permissions of a database that were granted or denied, in a table of its file.
 //!
-//! - `only-what-is-enforced`: a permission that no check asks for has no kind here, and GRANT of it
-//!   is refused by name.
-//! - `covering`: a permission on a database or schema is one on all that is in it; CONTROL is every
-//!   permission, and ALTER of a database or schema lets create, alter and drop what is in it.
-//! - `deny-wins`: what is denied, anywhere above or to any role, is not granted by anything else.
+//! - `deny-wins`: what is denied, anywhere above or to any role, is not granted by anything else; but
+//!   a grant on a column is stronger than a denial on its table.
+//! - `one-row-per-grantor`: what the owner of something has granted, and what each principal has who
+//!   was granted a permission WITH GRANT OPTION, are rows of their own.
+//! - `columns-are-apart`: a row on a column has a class that versions before columns do not know, so
+//!   that they do not take it for one on the table.
 
 use rusqlite::{Connection, OptionalExtension};
 use selenite_compiler::{SqlError, same_name};
 use selenite_runtime::sqlite::tsql_error;
 
-/// A kind of permission.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub enum PermissionKind {
-    /// ALTER
-    Alter,
-    /// ALTER ANY ROLE
-    AlterAnyRole,
-    /// ALTER ANY SCHEMA
-    AlterAnySchema,
-    /// ALTER ANY USER
-    AlterAnyUser,
-    /// CHECKPOINT
-    Checkpoint,
-    /// CONNECT: that it is denied keeps a user out.
-    Connect,
-    /// CONTROL
-    Control,
-    /// CREATE FUNCTION
-    CreateFunction,
-    /// CREATE PROCEDURE
-    CreateProcedure,
-    /// CREATE ROLE
-    CreateRole,
-    /// CREATE SCHEMA
-    CreateSchema,
-    /// CREATE SEQUENCE, on a schema, too
-    CreateSequence,
-    /// CREATE SYNONYM
-    CreateSynonym,
-    /// CREATE TABLE
-    CreateTable,
-    /// CREATE TYPE
-    CreateType,
-    /// CREATE VIEW
-    CreateView,
-    /// DELETE
-    Delete,
-    /// EXECUTE: of a table type, variables of it.
-    Execute,
-    /// INSERT
-    Insert,
-    /// REFERENCES: foreign keys to a table, columns of a type.
-    References,
-    /// SELECT
-    Select,
-    /// UPDATE
-    Update,
-    /// VIEW DATABASE STATE
-    ViewDatabaseState,
-    /// VIEW DEFINITION
-    ViewDefinition,
-}
+use crate::catalog::permission_kind::{Class, PermissionKind};
 
-use PermissionKind as Kind;
-
-/// What permissions are on.
+/// What was done with a permission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Class {
-    /// The database.
-    Database,
-    /// A table, view or procedure.
-    Object,
-    /// A schema.
-    Schema,
-    /// A type of a user.
-    Type,
+pub enum GrantState {
+    /// It was granted.
+    Granted,
+    /// It was granted WITH GRANT OPTION.
+    Grantable,
+    /// It was denied.
+    Denied,
+    /// The grant on the table does not count for the column.
+    Excepted,
 }
 
-impl Class {
-    /// `class` in sys.database_permissions.
-    pub fn number(self) -> i32 {
-        match self {
-            Self::Database => 0,
-            Self::Object => 1,
-            Self::Schema => 3,
-            Self::Type => 6,
-        }
-    }
-
-    fn of_number(number: i32) -> Option<Self> {
-        [Self::Database, Self::Object, Self::Schema, Self::Type]
-            .into_iter()
-            .find(|class| class.number() == number)
-    }
-
-    /// `class_desc` in sys.database_permissions.
-    pub fn description(self) -> &'static str {
-        match self {
-            Self::Database => "DATABASE",
-            Self::Object => "OBJECT_OR_COLUMN",
-            Self::Schema => "SCHEMA",
-            Self::Type => "TYPE",
-        }
-    }
-}
-
-impl PermissionKind {
-    /// All of them.
-    pub const ALL: [Self; 24] = [
-        Kind::Alter,
-        Kind::AlterAnyRole,
-        Kind::AlterAnySchema,
-        Kind::AlterAnyUser,
-        Kind::Checkpoint,
-        Kind::Connect,
-        Kind::Control,
-        Kind::CreateFunction,
-        Kind::CreateProcedure,
-        Kind::CreateRole,
-        Kind::CreateSchema,
-        Kind::CreateSequence,
-        Kind::CreateSynonym,
-        Kind::CreateTable,
-        Kind::CreateType,
-        Kind::CreateView,
-        Kind::Delete,
-        Kind::Execute,
-        Kind::Insert,
-        Kind::References,
-        Kind::Select,
-        Kind::Update,
-        Kind::ViewDatabaseState,
-        Kind::ViewDefinition,
-    ];
-
-    /// Its name, and `type` in sys.database_permissions.
-    pub fn words(self) -> (&'static str, &'static str) {
-        match self {
-            Kind::Alter => ("ALTER", "AL"),
-            Kind::AlterAnyRole => ("ALTER ANY ROLE", "ALRL"),
-            Kind::AlterAnySchema => ("ALTER ANY SCHEMA", "ALSM"),
-            Kind::AlterAnyUser => ("ALTER ANY USER", "ALUS"),
-            Kind::Checkpoint => ("CHECKPOINT", "CP"),
-            Kind::Connect => ("CONNECT", "CO"),
-            Kind::Control => ("CONTROL", "CL"),
-            Kind::CreateFunction => ("CREATE FUNCTION", "CRFN"),
-            Kind::CreateProcedure => ("CREATE PROCEDURE", "CRPR"),
-            Kind::CreateRole => ("CREATE ROLE", "CRRL"),
-            Kind::CreateSchema => ("CREATE SCHEMA", "CRSM"),
-            Kind::CreateSequence => ("CREATE SEQUENCE", "CRSO"),
-            Kind::CreateSynonym => ("CREATE SYNONYM", "CRSN"),
-            Kind::CreateTable => ("CREATE TABLE", "CRTB"),
-            Kind::CreateType => ("CREATE TYPE", "CRTY"),
-            Kind::CreateView => ("CREATE VIEW", "CRVW"),
-            Kind::Delete => ("DELETE", "DL"),
-            Kind::Execute => ("EXECUTE", "EX"),
-            Kind::Insert => ("INSERT", "IN"),
-            Kind::References => ("REFERENCES", "RF"),
-            Kind::Select => ("SELECT", "SL"),
-            Kind::Update => ("UPDATE", "UP"),
-            Kind::ViewDatabaseState => ("VIEW DATABASE STATE", "VWDS"),
-            Kind::ViewDefinition => ("VIEW DEFINITION", "VW"),
-        }
-    }
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        self.words().0
-    }
-
-    /// The one of a name; EXEC and PROC are written, too.
-    pub fn of_name(name: &str) -> Option<Self> {
-        let long = match name.to_ascii_uppercase().as_str() {
-            "EXEC" => "EXECUTE".to_owned(),
-            "CREATE PROC" => "CREATE PROCEDURE".to_owned(),
-            other => other.to_owned(),
-        };
-        Self::ALL.into_iter().find(|kind| same_name(kind.name(), &long))
-    }
-
-    fn of_letters(letters: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.words().1 == letters)
-    }
-
-    /// Whether it can be granted on what is of a class.
-    pub fn is_on(self, class: Class) -> bool {
-        match self {
-            Kind::Control | Kind::Execute | Kind::References => true,
-            Kind::Alter | Kind::Delete | Kind::Insert | Kind::Select | Kind::Update | Kind::ViewDefinition => {
-                class != Class::Type
-            }
-            Kind::CreateSequence => matches!(class, Class::Database | Class::Schema),
-            Kind::AlterAnyRole
-            | Kind::AlterAnySchema
-            | Kind::AlterAnyUser
-            | Kind::Checkpoint
-            | Kind::Connect
-            | Kind::CreateFunction
-            | Kind::CreateProcedure
-            | Kind::CreateRole
-            | Kind::CreateSchema
-            | Kind::CreateSynonym
-            | Kind::CreateTable
-            | Kind::CreateType
-            | Kind::CreateView
-            | Kind::ViewDatabaseState => class == Class::Database,
-        }
-    }
-
-    /// Whether having it, on something of `class`, is having `wanted` on that or on what is in it.
-    pub fn covers(self, class: Class, wanted: Self) -> bool {
-        self == wanted || self == Kind::Control || self.parts(class).contains(&wanted)
-    }
-
-    /// What is part of it, besides itself; of CONTROL that is everything.
-    fn parts(self, class: Class) -> &'static [Self] {
-        const OF_DATABASE: &[PermissionKind] = &[
-            Kind::AlterAnyRole,
-            Kind::AlterAnySchema,
-            Kind::AlterAnyUser,
-            Kind::Checkpoint,
-            Kind::CreateFunction,
-            Kind::CreateProcedure,
-            Kind::CreateRole,
-            Kind::CreateSchema,
-            Kind::CreateSequence,
-            Kind::CreateSynonym,
-            Kind::CreateTable,
-            Kind::CreateType,
-            Kind::CreateView,
-        ];
-        match (self, class) {
-            (Kind::Alter, Class::Database) => OF_DATABASE,
-            (Kind::Alter, Class::Schema) => &[Kind::CreateSequence],
-            (Kind::AlterAnySchema, _) => &[Kind::Alter, Kind::CreateSchema],
-            (Kind::AlterAnyRole, _) => &[Kind::CreateRole],
-            _ => &[],
-        }
-    }
+/// What a permission is on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct GrantedOn {
+    /// Its class.
+    pub class: Class,
+    /// The number of the object, of the schema, or of the type's row in the catalog; 0 for the database.
+    pub major_id: i32,
+    /// The column of the object, if it is on that alone.
+    pub column: Option<String>,
 }
 
 /// A permission that was granted or denied.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Grant {
     /// What it is on.
-    pub class: Class,
-    /// The number of the object, of the schema, or of the type's row in the catalog; 0 for the database.
-    pub major_id: i32,
+    pub on: GrantedOn,
     /// The permission.
     pub kind: PermissionKind,
     /// Who has it.
     pub grantee: i32,
-    /// Who gave it.
-    pub grantor: i32,
-    /// Whether it was denied.
-    pub is_denied: bool,
+    /// Who gave it by a grant option; `None` for the owner, and for those who act as the owner.
+    pub grantor: Option<i32>,
+    /// What was done.
+    pub state: GrantState,
+}
+
+impl GrantState {
+    /// Whether the permission was granted.
+    pub fn is_granted(self) -> bool {
+        match self {
+            Self::Granted | Self::Grantable => true,
+            Self::Denied | Self::Excepted => false,
+        }
+    }
+
+    /// `state` and `state_desc` in sys.database_permissions.
+    pub fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Granted => ("G", "GRANT"),
+            Self::Grantable => ("W", "GRANT_WITH_GRANT_OPTION"),
+            Self::Denied => ("D", "DENY"),
+            Self::Excepted => ("R", "REVOKE"),
+        }
+    }
+
+    fn of_letter(letter: &str) -> Option<Self> {
+        let all = [Self::Granted, Self::Grantable, Self::Denied, Self::Excepted];
+        all.into_iter().find(|state| state.words().0 == letter)
+    }
+}
+
+impl GrantedOn {
+    /// Whether it is this, or a column of it.
+    pub fn is_within(&self, other: &Self) -> bool {
+        (self.class, self.major_id) == (other.class, other.major_id)
+            && (other.column.is_none() || self.has_column_of(other))
+    }
+
+    /// Whether both are on the same column, or both on the whole.
+    pub fn is_same(&self, other: &Self) -> bool {
+        (self.class, self.major_id) == (other.class, other.major_id) && self.has_column_of(other)
+    }
+
+    fn has_column_of(&self, other: &Self) -> bool {
+        match (&self.column, &other.column) {
+            (Some(own), Some(other)) => same_name(own, other),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        }
+    }
+
+    /// The class in the file: `columns-are-apart`.
+    fn stored_class(&self) -> i32 {
+        match self.column {
+            Some(_) => COLUMN_CLASS,
+            None => self.class.number(),
+        }
+    }
 }
 
 /// Reads those of a connection's `main`; none if there never were any.
@@ -263,71 +111,92 @@ pub struct Grant {
 /// # Errors
 /// SQLite's error.
 pub fn load(connection: &Connection) -> rusqlite::Result<Vec<Grant>> {
-    if !has_table(connection)? {
-        return Ok(Vec::new());
-    }
-    let mut statement = connection.prepare(
-        "SELECT class, major_id, type, grantee, grantor, is_denied FROM main.selenite_permission \
-         ORDER BY class, major_id, grantee, type",
-    )?;
-    let rows = statement.query_map([], |row| {
-        // A permission of a later version has no meaning here, and gives nothing.
-        let class = Class::of_number(row.get(0)?);
-        let kind = PermissionKind::of_letters(&row.get::<_, String>(2)?);
-        Ok(class
-            .zip(kind)
-            .map(|(class, kind)| (class, kind, row.get(1), row.get(3), row.get(4), row.get(5))))
-    })?;
+    let sql = match shape(connection)? {
+        Shape::None => return Ok(Vec::new()),
+        // All were granted by the owner, or by those who act as the owner.
+        Shape::Old => {
+            "SELECT class, major_id, '', type, grantee, 0, CASE is_denied WHEN 0 THEN 'G' ELSE 'D' END \
+             FROM main.selenite_permission ORDER BY class, major_id, grantee, type"
+        }
+        Shape::New => {
+            "SELECT class, major_id, column_name, type, grantee, grantor, state FROM main.selenite_permission \
+             ORDER BY class, major_id, column_name, grantee, type, grantor"
+        }
+    };
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = statement.query([])?;
     let mut grants = Vec::new();
-    for row in rows {
-        if let Some((class, kind, major_id, grantee, grantor, is_denied)) = row? {
+    while let Some(row) = rows.next()? {
+        let column: String = row.get(2)?;
+        let class = match row.get(0)? {
+            COLUMN_CLASS => Some(Class::Object),
+            number => Class::of_number(number),
+        };
+        let kind = PermissionKind::of_letters(&row.get::<_, String>(3)?);
+        let state = GrantState::of_letter(&row.get::<_, String>(6)?);
+        // A permission of a later version has no meaning here, and gives nothing.
+        if let (Some(class), Some(kind), Some(state)) = (class, kind, state) {
             grants.push(Grant {
-                class,
-                major_id: major_id?,
+                on: GrantedOn {
+                    class,
+                    major_id: row.get(1)?,
+                    column: Some(column).filter(|column| !column.is_empty()),
+                },
                 kind,
-                grantee: grantee?,
-                grantor: grantor?,
-                is_denied: is_denied?,
+                grantee: row.get(4)?,
+                grantor: Some(row.get(5)?).filter(|grantor| *grantor != OWNER),
+                state,
             });
         }
     }
     Ok(grants)
 }
 
-/// Notes what was granted or denied, in place of what was before.
+/// Notes what was granted or denied, in place of what the same grantor did before.
 ///
 /// # Errors
 /// SQLite's error.
 pub fn set(connection: &Connection, grant: &Grant) -> Result<(), SqlError> {
     let run = || -> rusqlite::Result<()> {
-        connection.execute_batch(TABLE)?;
-        let sql = "INSERT OR REPLACE INTO main.selenite_permission (class, major_id, type, grantee, grantor, is_denied) \
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        ensure(connection)?;
+        let sql = "INSERT OR REPLACE INTO main.selenite_permission \
+                   (class, major_id, column_name, type, grantee, grantor, state, is_denied) \
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
         let values = (
-            grant.class.number(),
-            grant.major_id,
+            grant.on.stored_class(),
+            grant.on.major_id,
+            grant.on.column.as_deref().unwrap_or_default(),
             grant.kind.words().1,
             grant.grantee,
-            grant.grantor,
-            grant.is_denied,
+            grant.grantor.unwrap_or(OWNER),
+            grant.state.words().0,
+            !grant.state.is_granted(),
         );
         connection.execute(sql, values).map(drop)
     };
     run().map_err(|error| tsql_error(&error))
 }
 
-/// Forgets what was granted or denied.
+/// Forgets what a grantor granted or denied.
 ///
 /// # Errors
 /// SQLite's error.
-pub fn revoke(
-    connection: &Connection,
-    (class, major_id): (Class, i32),
-    kind: PermissionKind,
-    grantee: i32,
-) -> Result<(), SqlError> {
-    let sql = "DELETE FROM main.selenite_permission WHERE class = ?1 AND major_id = ?2 AND type = ?3 AND grantee = ?4";
-    delete(connection, sql, (class.number(), major_id, kind.words().1, grantee))
+pub fn remove(connection: &Connection, grant: &Grant) -> Result<(), SqlError> {
+    let run = || -> rusqlite::Result<()> {
+        ensure(connection)?;
+        let sql = "DELETE FROM main.selenite_permission WHERE class = ?1 AND major_id = ?2 AND column_name = ?3 \
+                   AND type = ?4 AND grantee = ?5 AND grantor = ?6";
+        let values = (
+            grant.on.stored_class(),
+            grant.on.major_id,
+            grant.on.column.as_deref().unwrap_or_default(),
+            grant.kind.words().1,
+            grant.grantee,
+            grant.grantor.unwrap_or(OWNER),
+        );
+        connection.execute(sql, values).map(drop)
+    };
+    run().map_err(|error| tsql_error(&error))
 }
 
 /// Forgets all permissions on an object or schema, which is gone: its number may be given again.
@@ -335,8 +204,47 @@ pub fn revoke(
 /// # Errors
 /// SQLite's error.
 pub fn forget(connection: &Connection, class: Class, major_id: i32) -> Result<(), SqlError> {
-    let sql = "DELETE FROM main.selenite_permission WHERE class = ?1 AND major_id = ?2";
-    delete(connection, sql, (class.number(), major_id))
+    let of_columns = match class {
+        Class::Object => COLUMN_CLASS,
+        Class::Database | Class::Schema | Class::User | Class::Type => class.number(),
+    };
+    let sql = "DELETE FROM main.selenite_permission WHERE class IN (?1, ?2) AND major_id = ?3";
+    change(connection, sql, (class.number(), of_columns, major_id))
+}
+
+/// Forgets all permissions on a column, which is gone: another may get its name.
+///
+/// # Errors
+/// SQLite's error.
+pub fn forget_column(connection: &Connection, object_id: i32, column: &str) -> Result<(), SqlError> {
+    for grant in on_column(connection, object_id, column)? {
+        remove(connection, &grant)?;
+    }
+    Ok(())
+}
+
+/// The permissions on a column are those on another name.
+///
+/// # Errors
+/// SQLite's error.
+pub fn rename_column(connection: &Connection, object_id: i32, column: &str, new: &str) -> Result<(), SqlError> {
+    for mut grant in on_column(connection, object_id, column)? {
+        remove(connection, &grant)?;
+        grant.on.column = Some(new.to_owned());
+        set(connection, &grant)?;
+    }
+    Ok(())
+}
+
+fn on_column(connection: &Connection, object_id: i32, column: &str) -> Result<Vec<Grant>, SqlError> {
+    let on = GrantedOn {
+        class: Class::Object,
+        major_id: object_id,
+        column: Some(column.to_owned()),
+    };
+    let mut grants = load(connection).map_err(|error| tsql_error(&error))?;
+    grants.retain(|grant| grant.on.is_same(&on));
+    Ok(grants)
 }
 
 /// Forgets all permissions of a user or role, who is gone: the number may be given again.
@@ -344,95 +252,88 @@ pub fn forget(connection: &Connection, class: Class, major_id: i32) -> Result<()
 /// # Errors
 /// SQLite's error.
 pub fn forget_grantee(connection: &Connection, grantee: i32) -> Result<(), SqlError> {
-    delete(
-        connection,
-        "DELETE FROM main.selenite_permission WHERE grantee = ?1",
-        [grantee],
-    )
+    let sql = "DELETE FROM main.selenite_permission WHERE grantee = ?1";
+    change(connection, sql, [grantee])
 }
 
-fn delete(connection: &Connection, sql: &str, values: impl rusqlite::Params) -> Result<(), SqlError> {
+fn change(connection: &Connection, sql: &str, values: impl rusqlite::Params) -> Result<(), SqlError> {
     let run = || -> rusqlite::Result<()> {
-        match has_table(connection)? {
-            true => connection.execute(sql, values).map(drop),
-            false => Ok(()),
+        match shape(connection)? {
+            Shape::None => Ok(()),
+            Shape::Old | Shape::New => connection.execute(sql, values).map(drop),
         }
     };
     run().map_err(|error| tsql_error(&error))
 }
 
-fn has_table(connection: &Connection) -> rusqlite::Result<bool> {
-    let sql = "SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND name = 'selenite_permission'";
-    Ok(connection.query_row(sql, [], |_| Ok(())).optional()?.is_some())
+/// The table in a file.
+enum Shape {
+    /// There is none.
+    None,
+    /// That of versions before permissions on columns.
+    Old,
+    /// That of this version.
+    New,
 }
 
+fn shape(connection: &Connection) -> rusqlite::Result<Shape> {
+    let sql = "SELECT max(name = 'column_name') FROM pragma_table_info('selenite_permission', 'main')";
+    let has_columns: Option<Option<bool>> = connection.query_row(sql, [], |row| row.get(0)).optional()?;
+    Ok(match has_columns.flatten() {
+        None => Shape::None,
+        Some(false) => Shape::Old,
+        Some(true) => Shape::New,
+    })
+}
+
+/// Creates the table, if it does not exist; what an earlier version has written is kept.
+fn ensure(connection: &Connection) -> rusqlite::Result<()> {
+    match shape(connection)? {
+        Shape::New => Ok(()),
+        Shape::None => connection.execute_batch(TABLE),
+        Shape::Old => {
+            let kept = load(connection)?;
+            connection.execute_batch("DROP TABLE main.selenite_permission")?;
+            connection.execute_batch(TABLE)?;
+            let sql = "INSERT INTO main.selenite_permission (class, major_id, type, grantee, state, is_denied) \
+                       VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+            for grant in kept {
+                let (letters, state) = (grant.kind.words().1, grant.state.words().0);
+                let is_denied = !grant.state.is_granted();
+                let values = (
+                    grant.on.stored_class(),
+                    grant.on.major_id,
+                    letters,
+                    grant.grantee,
+                    state,
+                    is_denied,
+                );
+                connection.execute(sql, values)?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// `is_denied` is what versions before columns read.
 const TABLE: &str = "
-CREATE TABLE IF NOT EXISTS main.selenite_permission (
+CREATE TABLE main.selenite_permission (
     class INTEGER NOT NULL,
     major_id INTEGER NOT NULL,
+    column_name TEXT NOT NULL DEFAULT '',
     type TEXT NOT NULL,
     grantee INTEGER NOT NULL,
-    grantor INTEGER NOT NULL,
+    grantor INTEGER NOT NULL DEFAULT 0,
+    state TEXT NOT NULL,
     is_denied INTEGER NOT NULL,
-    PRIMARY KEY (class, major_id, grantee, type)
+    PRIMARY KEY (class, major_id, column_name, grantee, type, grantor)
 ) STRICT, WITHOUT ROWID;
 ";
 
+/// The class of rows on columns in the file.
+const COLUMN_CLASS: i32 = 101;
+/// The grantor of what the owner grants.
+const OWNER: i32 = 0;
+
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_and_letters_are_one_kinds_each() {
-        for kind in PermissionKind::ALL {
-            assert_eq!(PermissionKind::of_name(&kind.name().to_lowercase()), Some(kind));
-            assert_eq!(PermissionKind::of_letters(kind.words().1), Some(kind));
-        }
-        assert_eq!(PermissionKind::of_name("exec"), Some(Kind::Execute));
-        assert_eq!(PermissionKind::of_name("TAKE OWNERSHIP"), None);
-    }
-
-    #[test]
-    fn control_covers_all_and_alter_what_is_created() {
-        for wanted in PermissionKind::ALL {
-            assert!(Kind::Control.covers(Class::Object, wanted));
-        }
-        assert!(Kind::Alter.covers(Class::Database, Kind::CreateTable));
-        assert!(Kind::Alter.covers(Class::Schema, Kind::Alter));
-        assert!(!Kind::Alter.covers(Class::Schema, Kind::CreateTable));
-        assert!(!Kind::Alter.covers(Class::Database, Kind::Select));
-        assert!(!Kind::Alter.covers(Class::Database, Kind::ViewDatabaseState));
-        assert!(!Kind::Select.covers(Class::Database, Kind::Update));
-        assert!(Kind::AlterAnyRole.covers(Class::Database, Kind::CreateRole));
-        assert!(!Kind::AlterAnySchema.covers(Class::Database, Kind::Control));
-    }
-
-    #[test]
-    fn what_is_set_is_read_and_forgotten() {
-        let connection = Connection::open_in_memory().unwrap();
-        assert_eq!(load(&connection).unwrap(), []);
-        forget(&connection, Class::Object, 5).unwrap();
-        let grant = |major_id: i32, is_denied| Grant {
-            class: Class::Object,
-            major_id,
-            kind: Kind::Select,
-            grantee: 7,
-            grantor: 1,
-            is_denied,
-        };
-        set(&connection, &grant(5, false)).unwrap();
-        set(&connection, &grant(5, true)).unwrap();
-        set(&connection, &grant(6, false)).unwrap();
-        assert_eq!(load(&connection).unwrap(), [grant(5, true), grant(6, false)]);
-        revoke(&connection, (Class::Object, 6), Kind::Select, 7).unwrap();
-        forget(&connection, Class::Schema, 5).unwrap();
-        assert_eq!(load(&connection).unwrap(), [grant(5, true)]);
-        forget(&connection, Class::Object, 5).unwrap();
-        assert_eq!(load(&connection).unwrap(), []);
-        set(&connection, &grant(6, false)).unwrap();
-        forget_grantee(&connection, 7).unwrap();
-        let later = "INSERT INTO selenite_permission VALUES (1, 5, 'NEWER', 7, 1, 0), (99, 5, 'SL', 7, 1, 0)";
-        connection.execute(later, []).unwrap();
-        assert_eq!(load(&connection).unwrap(), []);
-    }
-}
+mod tests;

@@ -3,7 +3,10 @@
 //! | who | may |
 //! |---|---|
 //! | `sysadmin` | everything, in every database, as `dbo`; alone the files of BULK INSERT |
-//! | `db_owner` | everything in the database, but to back it up, to restore, to drop or to alter it as a whole |
+//! | `db_owner` | everything in the database, but to restore, to drop or to alter it as a whole |
+//! | `db_securityadmin` | GRANT, DENY and REVOKE, but of CONTROL on the database; members of roles of CREATE ROLE |
+//! | `db_accessadmin` | users, and GRANT and DENY of CONNECT |
+//! | `db_backupoperator` | BACKUP to what is below the folder of backups, CHECKPOINT |
 //! | `db_ddladmin` | CREATE, ALTER and DROP of what is in schemas, REFERENCES |
 //! | `db_datareader`, `db_datawriter` | SELECT; INSERT, UPDATE and DELETE, on every table and view |
 //! | `db_denydatareader`, `db_denydatawriter` | not that, whatever else they are in, but `db_owner` |
@@ -18,6 +21,9 @@
 //!   it reads is what the binder requested from the catalog. A bound statement is kept only as long
 //!   as users, roles and permissions are the same, since its version counts changes of all
 //!   ([`crate::catalog::schema`]).
+//! - `columns-are-checked-by-use`: of a table or view on whose columns something was granted or denied,
+//!   each column that a statement names is checked, in whatever clause; all columns where it names
+//!   none ([`check_columns`]).
 //! - `ownership-chains`: what a view or procedure names is not checked if it has the same owner as
 //!   the view or procedure: that of its schema. What has another owner is checked for the caller,
 //!   and so is a text that a procedure executes, and TRUNCATE. A temporary procedure has no owner.
@@ -30,22 +36,20 @@
 //!   ([`Permissions::sees`]); the texts of views, procedures, checks and defaults to those with ALTER
 //!   or VIEW DEFINITION. The server's own views contain what is visible.
 
-use selenite_compiler::definition::SCHEMA;
-use selenite_compiler::{Ends, SqlError, same_name, written_object};
+mod denial;
+
+use denial::{check_altered, denied_on_column, no_action, no_object_unless};
+pub(crate) use denial::{denied_in, denied_on, error, no_access, no_drop, no_object};
+use selenite_compiler::catalog::{Column, Table};
+use selenite_compiler::definition::{SCHEMA, mentions};
+use selenite_compiler::{SqlError, same_name, written_object};
 use selenite_tsql::ast::{self, Create, DropKind, ObjectName, SchemaStatement, StatementKind};
 
 use crate::catalog::effective_permissions::{Permissions, Securable};
-use crate::catalog::grants::PermissionKind;
+use crate::catalog::fixed_role::FixedRole;
+use crate::catalog::permission_kind::PermissionKind;
 use crate::catalog::principals::not_there;
 use crate::catalog::schema_names;
-
-/// 916: a database that a login has no user in.
-pub fn no_access(login: &str, database: &str) -> SqlError {
-    let text = format!(
-        "The server principal \"{login}\" is not able to access the database \"{database}\" under the current security context."
-    );
-    SqlError::new(916, Ends::Batch, text).with_severity(14)
-}
 
 /// `sysadmin-by-default`: whether a statement may be run at all. Statements on rows are checked when they are bound
 /// ([`check_rows`]). `schema_of` is the schema of an object that a name means.
@@ -57,7 +61,8 @@ pub fn check(
     (permissions, schema_of): (&Permissions, SchemaOf<'_>),
     (login, database): (&str, &str),
 ) -> Result<(), SqlError> {
-    if permissions.is_administrator {
+    // Who is let in nowhere may still be oneself again.
+    if permissions.is_administrator || matches!(kind, StatementKind::Revert(_)) {
         return Ok(());
     }
     match permissions.user {
@@ -174,17 +179,7 @@ fn check_administration(
             );
             Err(error(5011, text).with_severity(14).with_state(9))
         }
-        StatementKind::Backup(backup) => {
-            let what = match backup.kind {
-                ast::BackupKind::Database => "BACKUP DATABASE",
-                ast::BackupKind::Log => "BACKUP LOG",
-            };
-            let name = match &backup.database {
-                ast::NameOrVariable::Name(name) => &name.text,
-                ast::NameOrVariable::Variable(name) => name,
-            };
-            Err(denied_in(what, name))
-        }
+        StatementKind::Backup(backup) => check_backup(backup, permissions, database),
         StatementKind::Restore(restore) => Err(denied_restore(restore)),
         StatementKind::Dbcc(dbcc) => check_dbcc(dbcc, permissions, (login, database)),
         StatementKind::Kill(_) => {
@@ -198,6 +193,22 @@ fn check_administration(
             Err(error(5812, text.to_owned()).with_severity(14))
         }
         _ => Err(no_action()),
+    }
+}
+
+/// 262: a backup of the database in use, in which the permissions were read. The value of a variable is not known here.
+fn check_backup(backup: &ast::Backup, permissions: &Permissions, database: &str) -> Result<(), SqlError> {
+    let wanted = match backup.kind {
+        ast::BackupKind::Database => PermissionKind::BackupDatabase,
+        ast::BackupKind::Log => PermissionKind::BackupLog,
+    };
+    let (name, is_here) = match &backup.database {
+        ast::NameOrVariable::Name(name) => (&name.text, same_name(&name.text, database)),
+        ast::NameOrVariable::Variable(name) => (name, false),
+    };
+    match is_here && permissions.may(wanted, Securable::Database) {
+        true => Ok(()),
+        false => Err(denied_in(wanted.name(), name)),
     }
 }
 
@@ -338,7 +349,7 @@ fn check_element(
     }
 }
 
-/// 229: a foreign key to a table without REFERENCES on it.
+/// 229, 230: a foreign key to a table without REFERENCES on it, or on the columns that it names.
 fn check_references(
     elements: &[ast::TableElement],
     (permissions, schema_of): (&Permissions, SchemaOf<'_>),
@@ -353,14 +364,61 @@ fn check_references(
         let ast::ConstraintKind::ForeignKey(key) = &constraint.kind else {
             continue;
         };
-        let name = key.table.name.text.as_str();
-        if let Some(schema) = schema_of(&key.table)
-            && !permissions.may_on(PermissionKind::References, (&schema, name))
-        {
-            return Err(denied_on("REFERENCES", [database, &schema, name]));
+        if let Some(schema) = schema_of(&key.table) {
+            let columns: Vec<&str> = key.referenced.iter().map(|column| column.text.as_str()).collect();
+            // Without columns it is those of the primary key, whose names are not known here.
+            let columns = Some(columns.as_slice()).filter(|columns| !columns.is_empty());
+            let object = [database, &schema, &key.table.name.text];
+            check_columns(PermissionKind::References, object, columns, permissions)?;
         }
     }
     Ok(())
+}
+
+/// Whether something may be done with these columns of a table or view, given its database, schema and name; with all of
+/// them, if it is not known with which.
+///
+/// # Errors
+/// 229 if it is permitted on none of its columns, otherwise 230.
+pub fn check_columns(
+    wanted: PermissionKind,
+    object: [&str; 3],
+    columns: Option<&[&str]>,
+    permissions: &Permissions,
+) -> Result<(), SqlError> {
+    let [_, schema, name] = object;
+    let may_on_all = permissions.may_on(wanted, (schema, name));
+    if may_on_all && !permissions.excepts_columns(wanted, (schema, name)) {
+        return Ok(());
+    }
+    let may_on_some = may_on_all || permissions.is_granted_on_columns(wanted, (schema, name));
+    let columns = columns.filter(|_| may_on_some);
+    let columns = columns.ok_or_else(|| denied_on(wanted.name(), object))?;
+    let may = |column: &&&str| permissions.may(wanted, Securable::Column(schema, name, column));
+    match columns.iter().find(|column| !may(column)) {
+        Some(column) => Err(denied_on_column(wanted.name(), column, object)),
+        None => Ok(()),
+    }
+}
+
+/// Whether a computed column may be read: what was denied on a column is not read through it. That a column it is
+/// computed from was not granted does not count, since the owner of the table has made it.
+///
+/// # Errors
+/// 230.
+pub fn check_computed(table: &Table, expression: &str, permissions: &Permissions) -> Result<(), SqlError> {
+    let on = (table.schema.as_str(), table.name.as_str());
+    let wanted = PermissionKind::Select;
+    let is_denied = |column: &&Column| {
+        permissions.is_denied_on_column(wanted, on, &column.name) && mentions(expression, &column.name)
+    };
+    match table.columns.iter().find(is_denied) {
+        Some(column) => {
+            let object = [table.database.as_str(), on.0, on.1];
+            Err(denied_on_column(wanted.name(), &column.name, object))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The same for a module, which CREATE OR ALTER may change.
@@ -437,18 +495,6 @@ fn check_new_schema(create: &ast::CreateSchema, permissions: &Permissions) -> Re
         true => Ok(()),
         false => Err(not_there("find", "principal", &owner.text)),
     }
-}
-
-/// 3704: a module that may not be altered.
-fn check_altered(what: &str, name: &ObjectName, may: bool) -> Result<(), SqlError> {
-    if may {
-        return Ok(());
-    }
-    let text = format!(
-        "User does not have permission to perform this operation on {what} '{}'.",
-        name.name.text
-    );
-    Err(error(3704, text))
 }
 
 fn check_drop(drop: &ast::Drop, (permissions, schema_of): (&Permissions, SchemaOf<'_>)) -> Result<(), SqlError> {
@@ -581,6 +627,28 @@ fn names_own(command: &str, argument: &str, database: &str) -> bool {
     }
 }
 
+/// Whether a permission on something may be granted, denied and revoked as its owner does it.
+pub fn may_grant((kind, on): (PermissionKind, Securable<'_>), permissions: &Permissions) -> bool {
+    let is_whole = kind == PermissionKind::Control && on == Securable::Database;
+    let is_connect = kind == PermissionKind::Connect && permissions.is_in(FixedRole::AccessAdmin);
+    // What `db_owner` may is not `db_securityadmin`'s to give.
+    let is_user = matches!(on, Securable::User(_));
+    let is_security = permissions.is_in(FixedRole::SecurityAdmin) && !is_whole && !is_user;
+    permissions.may(PermissionKind::Control, on) || is_security || is_connect
+}
+
+/// Whether a user of the database may be executed as: oneself, with IMPERSONATE, and any for the owner of the database.
+pub fn may_impersonate(user: i32, permissions: &Permissions) -> bool {
+    permissions.user.as_ref().is_some_and(|(own, _)| *own == user)
+        || permissions.may(PermissionKind::Impersonate, Securable::User(user))
+}
+
+/// Whether permissions may be granted in the name of a principal: one's own, a role that one is in, and any of them for
+/// the owner of the database.
+pub fn may_act_as(principal: i32, permissions: &Permissions) -> bool {
+    permissions.owns() || permissions.is_or_is_in(principal)
+}
+
 /// Whether files of the server may be read: ADMINISTER BULK OPERATIONS.
 ///
 /// # Errors
@@ -610,10 +678,6 @@ pub fn check_call(
     }
 }
 
-pub fn error(number: i32, text: String) -> SqlError {
-    SqlError::new(number, Ends::Statement, text)
-}
-
 /// Whether something may be done with a type, by its schema and name.
 ///
 /// # Errors
@@ -627,45 +691,4 @@ pub fn check_type(
         true => Ok(()),
         false => Err(denied_on(wanted.name(), [database, schema, name])),
     }
-}
-
-/// 229.
-pub fn denied_on(permission: &str, [database, schema, object]: [&str; 3]) -> SqlError {
-    let text = format!(
-        "The {permission} permission was denied on the object '{object}', database '{database}', schema '{schema}'."
-    );
-    error(229, text).with_severity(14).with_state(5)
-}
-
-/// 262.
-pub fn denied_in(permission: &str, database: &str) -> SqlError {
-    let text = format!("{permission} permission denied in database '{database}'.");
-    error(262, text).with_severity(14)
-}
-
-/// 15247.
-fn no_action() -> SqlError {
-    error(
-        15247,
-        "User does not have permission to perform this action.".to_owned(),
-    )
-}
-
-/// 1088.
-pub fn no_object(name: &str, state: u8) -> SqlError {
-    let text = format!("Cannot find the object \"{name}\" because it does not exist or you do not have permissions.");
-    error(1088, text).with_state(state)
-}
-
-fn no_object_unless(is_own: bool, name: &ObjectName, state: u8) -> Result<(), SqlError> {
-    match is_own {
-        true => Ok(()),
-        false => Err(no_object(&written_object(name), state)),
-    }
-}
-
-/// 3701.
-pub fn no_drop(kind: &str, name: &str) -> SqlError {
-    let text = format!("Cannot drop the {kind} '{name}', because it does not exist or you do not have permission.");
-    error(3701, text).with_severity(14).with_state(20)
 }

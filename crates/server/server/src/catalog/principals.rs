@@ -6,7 +6,8 @@ use selenite_compiler::{Ends, SqlError, same_name};
 use selenite_runtime::sqlite::tsql_error;
 
 use crate::catalog::fixed_role::FixedRole;
-use crate::catalog::grants::{self, Class, Grant, PermissionKind};
+use crate::catalog::grants::{self, Grant, GrantState};
+use crate::catalog::permission_kind::{Class, PermissionKind};
 use crate::master::{MASTER, TEMPDB};
 
 /// The users and roles of a database, and their permissions.
@@ -139,8 +140,8 @@ impl Principals {
         let Some(user) = self.of_login(sid) else { return false };
         let own = self.with_roles(user.id);
         let keeps_out = |grant: &Grant| {
-            grant.class == Class::Database
-                && grant.is_denied
+            grant.on.class == Class::Database
+                && grant.state == GrantState::Denied
                 && grant.kind.covers(Class::Database, PermissionKind::Connect)
                 && own.contains(&grant.grantee)
         };

@@ -6,7 +6,8 @@ use selenite_compiler::{Ends, SqlError, same_name};
 use selenite_runtime::sqlite::tsql_error;
 
 use crate::catalog::fixed_role::FixedRole;
-use crate::catalog::grants::{self, Class};
+use crate::catalog::grants;
+use crate::catalog::permission_kind::Class;
 use crate::catalog::system_relations::{INFORMATION, SYS};
 
 /// The schemas of a database.
@@ -28,11 +29,8 @@ impl Default for SchemaNames {
     /// Those that every database has.
     fn default() -> Self {
         let own = [(SCHEMA, 1), (GUEST, 2), (INFORMATION, 3), (SYS, 4)];
-        let unsupported = crate::catalog::fixed_role::UNSUPPORTED.into_iter().zip(UNSUPPORTED_IDS);
         let roles = FixedRole::ALL.into_iter().map(|role| (role.name(), role.id()));
-        let mut fixed: Vec<(&str, i32)> = roles.chain(unsupported).collect();
-        fixed.sort_by_key(|(_, id)| *id);
-        let all = own.into_iter().chain(fixed);
+        let all = own.into_iter().chain(roles);
         let record = |(name, id): (&str, i32)| SchemaRecord {
             id,
             name: name.to_owned(),
@@ -157,8 +155,6 @@ pub const GUEST: &str = "guest";
 const FIRST_ID: i32 = 5;
 /// Of schemas of fixed roles.
 const FIRST_FIXED_ID: i32 = 16_384;
-/// SQL Server's numbers of db_accessadmin, db_securityadmin and db_backupoperator.
-const UNSUPPORTED_IDS: [i32; 3] = [16_385, 16_386, 16_389];
 
 #[cfg(test)]
 mod tests {

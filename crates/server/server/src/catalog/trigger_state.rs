@@ -2,6 +2,8 @@
 
 use selenite_tsql::ast::TriggerEvents;
 
+use crate::catalog::module_context::StoredContext;
+
 /// The state of a trigger, which is in its row in the catalog: words between blanks.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct TriggerState {
@@ -11,12 +13,17 @@ pub struct TriggerState {
     pub first: TriggerEvents,
     /// The events of whose triggers it is the last.
     pub last: TriggerEvents,
+    /// The principal that it executes as.
+    pub execute_as: Option<StoredContext>,
 }
 
 impl TriggerState {
     /// The state in a row; a word of a newer server is passed over.
     pub fn parse(text: Option<&str>) -> Self {
-        let mut state = Self::default();
+        let mut state = Self {
+            execute_as: StoredContext::in_state(text),
+            ..Self::default()
+        };
         for word in text.unwrap_or_default().split(' ') {
             if word == DISABLED {
                 state.is_disabled = true;
@@ -32,7 +39,7 @@ impl TriggerState {
 
     /// The state as a row has it.
     pub fn encode(mut self) -> Option<String> {
-        let mut words: Vec<String> = Vec::new();
+        let mut words: Vec<String> = self.execute_as.map(StoredContext::word).into_iter().collect();
         if self.is_disabled {
             words.push(DISABLED.to_owned());
         }
@@ -83,6 +90,10 @@ mod tests {
                 is_disabled: true,
                 first: all,
                 last: all,
+                execute_as: Some(StoredContext {
+                    principal: 7,
+                    is_owner: true,
+                }),
             },
         ] {
             assert_eq!(TriggerState::parse(state.encode().as_deref()), state);

@@ -7,8 +7,8 @@
 use selenite_compiler::definition::{SCHEMA, TableDefinition};
 use selenite_compiler::{Function, SqlError};
 use selenite_tsql::ast::{
-    AlterDatabaseAction, AlterTable, AlterTableAction, Dbcc, PermissionChange, SchemaStatement, Statement,
-    StatementKind, Tree, VariableType,
+    AlterDatabaseAction, AlterTable, AlterTableAction, Dbcc, SchemaStatement, Statement, StatementKind, Tree,
+    VariableType,
 };
 
 use super::set_option_check;
@@ -71,7 +71,6 @@ fn look(statement: &Statement, found: &mut Vec<SqlError>) {
         },
         StatementKind::Dbcc(dbcc) => check_dbcc(dbcc),
         StatementKind::Reconfigure { .. } => refused("RECONFIGURE"),
-        StatementKind::Permission(change) => check_permission(change),
         _ => Ok(()),
     };
     if let Err(error) = looked {
@@ -116,24 +115,6 @@ fn only_unsupported<T>(read: Result<T, SqlError>) -> Result<(), SqlError> {
 }
 
 const UNSUPPORTED: i32 = 40510;
-
-/// Permissions that can't be enforced.
-///
-/// # Errors
-/// 40510.
-fn check_permission(change: &PermissionChange) -> Result<(), SqlError> {
-    let mut permissions = change.permissions.iter();
-    let what = if change.grant_option {
-        "WITH GRANT OPTION"
-    } else if change.grantor.is_some() {
-        "A permission AS another principal"
-    } else if permissions.any(|permission| !permission.columns.is_empty()) {
-        "A permission on columns"
-    } else {
-        return Ok(());
-    };
-    Err(SqlError::unsupported(what))
-}
 
 /// Whether a DBCC is one that is not supported.
 ///

@@ -34,6 +34,8 @@ pub struct Frame {
     pub identity_insert: Option<IdentityInsert>,
     /// The number of the trigger.
     pub trigger: Option<i32>,
+    /// How many security contexts there were before it, and once it had begun.
+    pub contexts: (usize, usize),
 }
 
 /// The table for which numbers may be given explicitly.
@@ -90,6 +92,24 @@ impl Frames {
     /// Whether the running frame is a trigger's.
     pub fn is_trigger(&self) -> bool {
         self.0.last().is_some_and(|frame| frame.kind == FrameKind::Trigger)
+    }
+
+    /// Whether the running frame is a batch.
+    pub fn is_batch(&self) -> bool {
+        self.0.last().is_none_or(|frame| frame.kind == FrameKind::Batch)
+    }
+
+    /// How many security contexts there were when the running frame had begun; those of a batch stay for the next one.
+    pub fn contexts(&self) -> usize {
+        let frame = self.0.last().filter(|frame| frame.kind != FrameKind::Batch);
+        frame.map_or(0, |frame| frame.contexts.1)
+    }
+
+    /// How many there were before the innermost procedure, function or trigger; for a batch, and texts in it, those that
+    /// there are: `None`.
+    pub fn contexts_of_caller(&self) -> Option<usize> {
+        let is_module = |frame: &&Frame| matches!(frame.kind, FrameKind::Procedure | FrameKind::Trigger);
+        self.0.iter().rev().find(is_module).map(|frame| frame.contexts.0)
     }
 
     /// The number of frames.

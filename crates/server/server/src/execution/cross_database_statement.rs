@@ -9,7 +9,6 @@ use selenite_runtime::machine::{Affected, Failure, TableStatement};
 use selenite_runtime::sqlite::LockTimeout;
 use selenite_types::Value;
 
-use crate::catalog::effective_permissions::Permissions;
 use crate::catalog::permission::no_access;
 use crate::database::transaction::Writes;
 use crate::database::transactions::not_open;
@@ -219,8 +218,8 @@ impl SessionExecutor<'_> {
             objects.catalog.schema = Arc::new(objects.catalog.schema.with_temporary(&temporary));
             objects.catalog.temporary = temporary;
         }
-        let sid = &self.session.login_info.sid;
-        let permissions = Permissions::of(sid, &objects.directory, record.id, &objects.catalog.schema);
+        let identity = self.contexts.current();
+        let permissions = identity.permissions(&objects.directory, record.id, &objects.catalog.schema);
         objects.catalog.default_schema = Arc::clone(&permissions.default_schema);
         Ok(DatabaseView {
             id,
@@ -238,10 +237,10 @@ impl SessionExecutor<'_> {
         let mut known = self.scope.objects.directory.databases.iter();
         let record = known.find(|record| record.id == id).cloned();
         let record = record.ok_or_else(|| SqlError::internal("a database that is gone"))?;
-        let login_info = self.session.login_info;
-        match self.registry.lets_in(self.session.instance, &login_info.sid, &record)? {
+        let identity = self.contexts.current();
+        match self.lets_in(identity, &record)? {
             true => Ok(record),
-            false => Err(no_access(&login_info.login, &record.name)),
+            false => Err(no_access(&identity.login, &record.name)),
         }
     }
 

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use selenite_compiler::catalog::{Catalog, FunctionResult, Relation, SystemFunction, Table, UserFunction};
 use selenite_compiler::statement::Statement;
-use selenite_compiler::{SqlError, same_name, written_object};
+use selenite_compiler::{SourceColumn, SqlError, same_name, written_object};
 use selenite_tsql::ast::{ObjectName, StatementKind};
 
 use crate::catalog::effective_permissions::Permissions;
@@ -27,7 +27,8 @@ use crate::catalog::schema_names::SchemaNames;
 use crate::execution::cross_database_table::{CrossDatabaseTable, Reach};
 use crate::execution::table_statement::definitions_change;
 use crate::master::TEMPDB;
-use crate::names::row_permissions::{NamedRelation, OwnershipChain, check_reads, check_rows};
+use crate::names::named_relation::{NamedRelation, NamedUses};
+use crate::names::row_permissions::{OwnershipChain, check_reads, check_rows};
 use crate::names::session_objects::SessionObjects;
 
 /// A database as a session sees it.
@@ -54,19 +55,11 @@ pub struct DatabaseViews {
     pub is_stale: Cell<bool>,
 }
 
-/// What a name stood for, and the database that it is in.
-struct Noted {
-    id: i32,
-    seen: NamedRelation,
-    /// Whether the text that has the name is of a view of the same owner.
-    is_chained: bool,
-}
-
 /// What a statement's names stand for.
 pub struct DatabaseViewsCatalog<'a> {
     databases: &'a DatabaseViews,
     missing: Cell<Option<i32>>,
-    seen: RefCell<Vec<Noted>>,
+    uses: NamedUses,
     chain: OwnershipChain,
     others: RefCell<Vec<CrossDatabaseTable>>,
 }
@@ -148,7 +141,7 @@ impl<'a> DatabaseViewsCatalog<'a> {
         Self {
             databases,
             missing: Cell::new(None),
-            seen: RefCell::default(),
+            uses: NamedUses::default(),
             chain: OwnershipChain::default(),
             others: RefCell::default(),
         }
@@ -189,9 +182,9 @@ impl<'a> DatabaseViewsCatalog<'a> {
             [_, ..] => return Err(SqlError::unsupported("A statement that writes to several databases")),
         }
         let mut read: Vec<i32> = Vec::new();
-        for noted in self.seen.borrow().iter() {
-            match &noted.seen {
-                NamedRelation::Table(table) if !is_sessions(&table.name) => read.push(noted.id),
+        for one in self.uses.all() {
+            match &one.relation {
+                NamedRelation::Table(table) if !is_sessions(&table.name) => read.push(one.database_id),
                 NamedRelation::Table(_)
                 | NamedRelation::View(_)
                 | NamedRelation::System(_)
@@ -210,19 +203,15 @@ impl<'a> DatabaseViewsCatalog<'a> {
     /// `permissions-of-each-database`. Whether the statement may be run.
     ///
     /// # Errors
-    /// 229, 262, 300, 1088.
+    /// 229, 230, 262, 300, 1088.
     pub fn check(&self, bound: &Statement, kind: &StatementKind) -> Result<(), SqlError> {
         for database in &self.databases.known {
-            let seen = self.seen.borrow();
-            let seen: Vec<NamedRelation> = seen
-                .iter()
-                .filter(|noted| noted.id == database.id && !noted.is_chained)
-                .map(|noted| noted.seen.clone())
-                .collect();
+            let mut uses = self.uses.all();
+            uses.retain(|one| one.database_id == database.id && !one.is_chained);
             let who = (&database.permissions, database.objects.catalog.database.as_ref());
             match database.id == self.databases.home {
-                true => check_rows(bound, kind, (&seen, &|_| false), who)?,
-                false => check_reads(&seen, who)?,
+                true => check_rows(bound, kind, (&uses, &|_| false), who)?,
+                false => check_reads(&uses, who)?,
             }
         }
         Ok(())
@@ -267,7 +256,7 @@ impl<'a> DatabaseViewsCatalog<'a> {
         let is_chained = catalog
             .zip(seen.schema())
             .is_some_and(|(catalog, schema)| self.chain.has((&catalog.database, schema), catalog.schema.names()));
-        self.seen.borrow_mut().push(Noted { id, seen, is_chained });
+        self.uses.push(seen, id, is_chained);
     }
 
     fn system_view(&self, name: &ObjectName) -> Result<Option<Relation>, SqlError> {
@@ -315,6 +304,14 @@ impl Catalog for DatabaseViewsCatalog<'_> {
             Some(Relation::Table(table)) => Some(Relation::Table(self.table(database, &table))),
             Some(Relation::View(_) | Relation::System(_)) | None => found,
         })
+    }
+
+    fn note_source(&self, relation: &Relation, columns: &[SourceColumn]) -> Option<usize> {
+        self.uses.note_source(relation, columns)
+    }
+
+    fn note_column(&self, source: usize, column: usize) {
+        self.uses.note_column(source, column);
     }
 
     fn enter_view(&self, (database, schema): (&str, &str)) {

@@ -4,8 +4,8 @@ use selenite_compiler::{Ends, SqlError, written_object};
 use selenite_runtime::machine::Failure;
 use selenite_tsql::ast::ObjectName;
 
-use crate::catalog::grants::PermissionKind;
 use crate::catalog::permission::no_object;
+use crate::catalog::permission_kind::PermissionKind;
 use crate::catalog::schema::{is_global, is_temporary};
 use crate::database::frames::IdentityInsert;
 use crate::execution::session_executor::SessionExecutor;

@@ -13,6 +13,7 @@ use crate::database::frames::Frames;
 use crate::database::transactions::Transactions;
 use crate::execution_context::SessionInfo;
 use crate::master::TEMPDB;
+use crate::names::identity::Identity;
 use crate::names::session_catalog::SessionCatalog;
 use crate::names::session_objects::SessionObjects;
 use crate::system_views::RELATIONS;
@@ -51,7 +52,10 @@ impl NameScope {
     ///
     /// # Errors
     /// The error of master.db.
-    pub fn new(registry: &DatabaseRegistry, session: &SessionInfo<'_>) -> Result<Self, SqlError> {
+    pub fn new(
+        registry: &DatabaseRegistry,
+        (session, identity): (&SessionInfo<'_>, Identity),
+    ) -> Result<Self, SqlError> {
         let directory = registry.directory(session.instance)?;
         let catalog = SessionCatalog {
             database: Arc::from(session.login_info.database.as_str()),
@@ -70,7 +74,7 @@ impl NameScope {
                 application_locks: registry.application_locks.clone(),
                 directory,
                 database_id: session.login_info.database_id,
-                login_id: i32::try_from(session.login_info.login_id).unwrap_or(i32::MAX),
+                identity,
                 catalog,
                 shared: None,
                 instance: session.instance.clone(),

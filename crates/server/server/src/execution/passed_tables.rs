@@ -15,8 +15,8 @@ use selenite_runtime::machine::{Failure, PassedTable, TableArgument};
 use selenite_tds::TableValue;
 use selenite_tsql::ast::TableType;
 
-use crate::catalog::grants::PermissionKind;
 use crate::catalog::permission::check_type;
+use crate::catalog::permission_kind::PermissionKind;
 use crate::catalog::table_variables::{TableVariable, Variables, parameter_table};
 use crate::execution::session_executor::SessionExecutor;
 

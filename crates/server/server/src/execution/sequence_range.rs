@@ -7,8 +7,8 @@ use selenite_runtime::sqlite::SequenceRange;
 use selenite_tsql::ast::{ObjectName, StatementKind};
 use selenite_types::{DataType, Decimal, Value, convert};
 
-use crate::catalog::grants::PermissionKind;
 use crate::catalog::permission::denied_on;
+use crate::catalog::permission_kind::PermissionKind;
 use crate::catalog::schema::parsed;
 use crate::execution::session_executor::SessionExecutor;
 use crate::execution_context::ExecutionContext;

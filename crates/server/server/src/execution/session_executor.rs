@@ -36,6 +36,7 @@ use crate::execution::definition::{DefinitionContext, is_of_temporary};
 use crate::execution::fired_change::Firing;
 use crate::execution::name_scope::{NameScope, PlanVersion};
 use crate::execution::plan_cache::{FunctionPlans, PlanCache};
+use crate::execution::security_context::{SecurityContexts, reset_of_another};
 use crate::execution_context::{ExecutionContext, SessionInfo};
 use crate::memory;
 use crate::names::session_objects::SessionObjects;
@@ -54,6 +55,8 @@ pub(crate) struct SessionExecutor<'a> {
     pub(crate) cursor_work: CursorWork,
     /// What the session's login may do in the database in use; statements were bound for it.
     pub(crate) permissions: Permissions,
+    /// Whom the session executes as.
+    pub(crate) contexts: SecurityContexts,
     pub(crate) identity_insert: Option<IdentityInsert>,
     /// Whether statements are described, and not run.
     pub(crate) describes: bool,
@@ -91,8 +94,9 @@ impl<'a> SessionExecutor<'a> {
     /// # Errors
     /// What keeps the database from being opened.
     pub fn open(registry: &'a DatabaseRegistry, session: SessionInfo<'a>) -> Result<Self, SqlError> {
+        let contexts = SecurityContexts::of(&session);
         Ok(Self {
-            scope: NameScope::new(registry, &session)?,
+            scope: NameScope::new(registry, (&session, contexts.current().clone()))?,
             plans: PlanCache::new(memory::kept_max(&session.instance.config().limits)),
             transactions: Transactions::new(registry, session.clone()),
             registry,
@@ -101,6 +105,7 @@ impl<'a> SessionExecutor<'a> {
             cursors: CursorNames::default(),
             cursor_work: CursorWork::default(),
             permissions: Permissions::administrator(),
+            contexts,
             identity_insert: None,
             describes: false,
             pending_call: None,
@@ -168,6 +173,7 @@ impl<'a> SessionExecutor<'a> {
             session: &self.session,
             transactions: &mut self.transactions,
             permissions: &self.permissions,
+            catalog: &self.scope.objects.catalog,
         }
     }
 
@@ -259,38 +265,6 @@ impl<'a> SessionExecutor<'a> {
         }
     }
 
-    /// Finds out what the session's login is in the database in use. Statements that were bound for other rights are
-    /// forgotten.
-    pub(crate) fn refresh_permissions(&mut self) -> Result<(), SqlError> {
-        let instance = self.session.instance;
-        let directory = self.registry.directory(instance)?;
-        self.scope.objects.directory = directory.clone();
-        let sid = &self.session.login_info.sid;
-        let is_administrator = directory.is_administrator(sid);
-        if is_administrator && self.permissions.is_administrator {
-            return Ok(());
-        }
-        let permissions = if is_administrator {
-            Permissions::administrator()
-        } else {
-            self.refresh()?;
-            Permissions::of(
-                sid,
-                &directory,
-                self.transactions.current,
-                &self.scope.objects.catalog.schema,
-            )
-        };
-        if permissions != self.permissions {
-            self.plans.statements.clear();
-            self.cursor_work.forget_plans();
-            self.scope.default_schema = Arc::clone(&permissions.default_schema);
-            self.permissions = permissions;
-        }
-        self.scope.objects.catalog.default_schema = Arc::clone(&self.scope.default_schema);
-        Ok(())
-    }
-
     /// The id and name of a database.
     pub(crate) fn current_database(&self) -> CurrentDatabase {
         let record = self
@@ -374,6 +348,8 @@ impl<'a> SessionExecutor<'a> {
                 | ast::DropKind::AsymmetricKey => self.administration().administer(statement, slots, execution),
             },
             StatementKind::Dbcc(dbcc) => self.dbcc(dbcc, (statement, slots), execution),
+            StatementKind::ExecuteAs(execute) => self.execute_as(execute, (statement, slots)),
+            StatementKind::Revert(cookie) => self.revert(cookie.as_deref(), (statement, slots)),
             StatementKind::Kill(kill) => Ok(self.administration().kill(kill).map(|()| Affected::Nothing)?),
             StatementKind::Checkpoint(_) => {
                 self.administration().checkpoint(execution)?;
@@ -409,11 +385,9 @@ impl SessionExecutor<'_> {
         let Some(record) = found else {
             return Err(unknown_database(name).into());
         };
-        if !self
-            .registry
-            .lets_in(self.session.instance, &self.session.login_info.sid, record)?
-        {
-            return Err(no_access(&self.session.login_info.login, &record.name).into());
+        let identity = self.contexts.current();
+        if !self.lets_in(identity, record)? {
+            return Err(no_access(&identity.login, &record.name).into());
         }
         Ok(self.put_in_use(record.id)?)
     }
@@ -557,10 +531,14 @@ impl SessionExecutor<'_> {
     pub fn enter(&mut self, program: &Arc<Program>, kind: FrameKind) -> Result<(), Failure> {
         // An error is reported by the first statement that needs the permissions.
         let _ = self.refresh_permissions();
+        let contexts = self.contexts.count();
         let before = self.enter_procedure_database(program, kind)?;
-        let started = self.begin_frame(program, kind, before);
+        let entered = self.enter_context(program).map_err(Failure::from);
+        let started = entered.and_then(|()| self.begin_frame(program, (kind, contexts), before));
         if started.is_err() {
+            self.contexts.end_since(contexts);
             self.leave_procedure_database(before);
+            let _ = self.refresh_permissions();
         }
         started
     }
@@ -596,6 +574,9 @@ impl SessionExecutor<'_> {
     /// # Errors
     /// Whatever keeps the session from going on.
     pub fn reset(&mut self) -> Result<CurrentDatabase, Failure> {
+        if self.contexts.count() > 0 {
+            return Err(reset_of_another().into());
+        }
         self.transactions.reset();
         self.cursors.clear();
         self.drop_globals();
@@ -619,7 +600,7 @@ impl SessionExecutor<'_> {
     pub(crate) fn begin_frame(
         &mut self,
         program: &Arc<Program>,
-        kind: FrameKind,
+        (kind, contexts): (FrameKind, usize),
         before: Option<i32>,
     ) -> Result<(), Failure> {
         self.cursors.check_passed()?;
@@ -661,6 +642,7 @@ impl SessionExecutor<'_> {
             temporary: Vec::new(),
             identity_insert: self.identity_insert.clone(),
             trigger,
+            contexts: (contexts, self.contexts.count()),
         });
         Ok(())
     }
@@ -674,6 +656,7 @@ impl SessionExecutor<'_> {
         // As every SET in a procedure or text.
         if frame.kind != FrameKind::Batch {
             self.identity_insert = frame.identity_insert;
+            self.end_contexts(frame.contexts.0);
         }
         let Ok(used) = self.transactions.connected() else {
             return before;

@@ -37,7 +37,8 @@ use crate::execution::row_limit::limited;
 use crate::execution::session_executor::SessionExecutor;
 use crate::execution::snapshot::shared;
 use crate::execution_context::ExecutionContext;
-use crate::names::row_permissions::{Asked, NamedRelation, OwnershipChain, check_rows};
+use crate::names::named_relation::NamedUse;
+use crate::names::row_permissions::{Asked, OwnershipChain, check_rows};
 use crate::names::session_environment::{SequenceSource, SessionEnvironment};
 use crate::names::session_objects::SessionObjects;
 use crate::session_state::SessionState;
@@ -191,7 +192,7 @@ impl SessionExecutor<'_> {
     pub(crate) fn permit(&mut self, statement: &TableStatement<'_>) -> Result<(), SqlError> {
         self.refresh_permissions()?;
         let session = (
-            self.session.login_info.login.as_str(),
+            self.contexts.current().login.as_ref(),
             self.scope.objects.catalog.database.as_ref(),
         );
         let catalog = &self.scope.objects.catalog;
@@ -298,7 +299,7 @@ impl SessionExecutor<'_> {
         self.scope.objects.catalog.take_other_database();
         let tree = limited.as_ref().unwrap_or(statement.statement);
         let before = thread_memory::used();
-        let (bound, calls_functions, (seen, chain)) = self.with_binding(statement, |binding, reading| match reading {
+        let (bound, calls_functions, (uses, chain)) = self.with_binding(statement, |binding, reading| match reading {
             Some(reading) => reading.bind(binding, tree),
             None => binding.statement(tree),
         });
@@ -308,7 +309,7 @@ impl SessionExecutor<'_> {
         let who = (&self.permissions, self.scope.objects.catalog.database.as_ref());
         let names = self.scope.objects.catalog.schema.names();
         let is_chained = |schema: &str| chain.has((who.1, schema), names);
-        check_rows(&bound, &statement.statement.kind, (&seen, &is_chained), who)?;
+        check_rows(&bound, &statement.statement.kind, (&uses, &is_chained), who)?;
         if !is_limited {
             self.keep_plan(statement, of, &bound, size);
         }
@@ -344,7 +345,7 @@ impl SessionExecutor<'_> {
         &mut self,
         statement: &TableStatement<'_>,
         bind: impl FnOnce(&Binding<'_>, Option<&CursorReading>) -> R,
-    ) -> (R, bool, (Vec<NamedRelation>, OwnershipChain)) {
+    ) -> (R, bool, (Vec<NamedUse>, OwnershipChain)) {
         if let Some(schema) = self.schema_of_procedure(statement) {
             self.scope.objects.catalog.default_schema = schema;
         }
@@ -354,7 +355,7 @@ impl SessionExecutor<'_> {
             variables: statement.program.variables(),
         };
         let bound = bind(&binding, self.cursor_work.reading.as_ref());
-        let (calls_functions, seen) = (asked.calls_functions(), asked.seen());
+        let (calls_functions, seen) = (asked.calls_functions(), asked.uses());
         self.scope.objects.catalog.default_schema = Arc::clone(&self.scope.default_schema);
         (bound, calls_functions, seen)
     }

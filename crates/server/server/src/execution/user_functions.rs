@@ -15,7 +15,7 @@ use std::sync::Arc;
 use selenite_compiler::catalog::{Catalog, FunctionResult, Relation, Sequence, SystemFunction, Table, UserFunction};
 use selenite_compiler::program::{Program, StatementId};
 use selenite_compiler::statement::{Binding, Statement};
-use selenite_compiler::{NameKey, SqlError, Variables};
+use selenite_compiler::{NameKey, SourceColumn, SqlError, Variables};
 use selenite_runtime::sqlite::{Executor, LateSnapshot, LockTimeout, SharedSnapshot};
 use selenite_runtime::statement::{ResultSink, Run};
 use selenite_runtime::user_function::{self, FunctionHost, FunctionRunner, RowsText, run_body, slots_of};
@@ -295,7 +295,7 @@ impl FunctionFrame<'_> {
         };
         let bound = Arc::new(binding.statement(tree)?);
         let who = (&self.runner.permissions, self.catalog.database.as_ref());
-        check_reads(&asked.seen().0, who)?;
+        check_reads(&asked.uses().0, who)?;
         self.plans().insert(self.key(id), Arc::clone(&bound));
         Ok(bound)
     }
@@ -401,6 +401,14 @@ impl Catalog for InFunction<'_> {
 
     fn leave_view(&self) {
         self.0.leave_view();
+    }
+
+    fn note_source(&self, relation: &Relation, columns: &[SourceColumn]) -> Option<usize> {
+        self.0.note_source(relation, columns)
+    }
+
+    fn note_column(&self, source: usize, column: usize) {
+        self.0.note_column(source, column);
     }
 
     fn poll(&self) -> Result<(), SqlError> {

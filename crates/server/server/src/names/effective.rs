@@ -1,10 +1,10 @@
 //! What the session's user may do: HAS_PERMS_BY_NAME and fn_my_permissions.
 
-use selenite_compiler::{Key, ObjectKey, ObjectKind, SqlError, same_name};
+use selenite_compiler::{Key, ObjectFacts, ObjectKey, ObjectKind, SqlError, same_name};
 use selenite_tsql::ast::TypeReference;
 
 use crate::catalog::effective_permissions::Securable;
-use crate::catalog::grants::{Class, PermissionKind};
+use crate::catalog::permission_kind::{Class, PermissionKind};
 use crate::names::session_objects::SessionObjects;
 
 impl SessionObjects {
@@ -41,10 +41,7 @@ impl SessionObjects {
                     name: &own,
                     object_type: None,
                 })?;
-                Ok(found.map(|object| {
-                    let on = Securable::Object(&object.schema.name, &object.name);
-                    self.effective_on(Class::Object, on, Some(object.kind))
-                }))
+                Ok(found.map(|object| self.effective_on_object(&object)))
             }
             ("TYPE", Some(name)) => Ok(self.type_of_name(name).map(|(schema, name)| {
                 let on = Securable::Type(&schema, &name);
@@ -77,6 +74,36 @@ impl SessionObjects {
         Effective {
             held: possible().filter(|kind| permissions.may(*kind, on)).map(name).collect(),
             possible: possible().map(name).collect(),
+            of_columns: Vec::new(),
+        }
+    }
+
+    /// The permissions on an object, and on each of its columns.
+    fn effective_on_object(&self, object: &ObjectFacts) -> Effective {
+        let (schema, name) = (&*object.schema.name, &*object.name);
+        let of_object = self.effective_on(Class::Object, Securable::Object(schema, name), Some(object.kind));
+        let permissions = self.permissions();
+        let fits = |kind: &PermissionKind| kind.is_on_columns() && is_of_object(*kind, object.kind);
+        let has_columns = matches!(object.kind, ObjectKind::UserTable | ObjectKind::View);
+        let columns = match has_columns {
+            true => self.columns_of(object.id),
+            false => Vec::new(),
+        };
+        let of_columns = columns.into_iter().map(|column| {
+            let on = Securable::Column(schema, name, &column.name);
+            let kinds = || PermissionKind::ALL.into_iter().filter(fits);
+            EffectiveOnColumn {
+                held: kinds()
+                    .filter(|kind| permissions.may(*kind, on))
+                    .map(PermissionKind::name)
+                    .collect(),
+                possible: kinds().map(PermissionKind::name).collect(),
+                column: column.name.to_string(),
+            }
+        });
+        Effective {
+            of_columns: of_columns.collect(),
+            ..of_object
         }
     }
 
@@ -89,6 +116,7 @@ impl SessionObjects {
         Effective {
             possible: OF_SERVER.to_vec(),
             held: held.to_vec(),
+            of_columns: Vec::new(),
         }
     }
 
@@ -98,28 +126,49 @@ impl SessionObjects {
     /// As [`SessionObjects::effective`].
     pub fn has_permission(
         &self,
-        securable: Option<&str>,
-        class: Option<&str>,
+        (securable, class): (Option<&str>, Option<&str>),
         permission: &str,
+        column: Option<&str>,
     ) -> Result<Option<bool>, SqlError> {
         let Some(found) = self.effective(securable, class)? else {
             return Ok(None);
         };
+        let (possible, held) = match column {
+            None => (&found.possible, &found.held),
+            Some(column) => {
+                let mut columns = found.of_columns.iter();
+                match columns.find(|of| same_name(&of.column, &unquoted(column))) {
+                    Some(of) => (&of.possible, &of.held),
+                    None => return Ok(None),
+                }
+            }
+        };
         if permission.trim_end().eq_ignore_ascii_case("ANY") {
-            return Ok(Some(!found.held.is_empty()));
+            return Ok(Some(!held.is_empty()));
         }
         let permission = match PermissionKind::of_name(permission.trim_end()) {
             Some(kind) => kind.name(),
             None => permission.trim_end(),
         };
         let has = |names: &[&str]| names.iter().any(|name| name.eq_ignore_ascii_case(permission));
-        Ok(has(&found.possible).then(|| has(&found.held)))
+        Ok(has(possible).then(|| has(held)))
     }
 }
 
 /// Permissions on something, by their names.
 pub struct Effective {
     /// Those that there are on it.
+    possible: Vec<&'static str>,
+    /// Those that the session's user has.
+    pub held: Vec<&'static str>,
+    /// Those on columns of a table or view.
+    pub of_columns: Vec<EffectiveOnColumn>,
+}
+
+/// Permissions on a column, by their names.
+pub struct EffectiveOnColumn {
+    /// The column.
+    pub column: String,
     possible: Vec<&'static str>,
     /// Those that the session's user has.
     pub held: Vec<&'static str>,

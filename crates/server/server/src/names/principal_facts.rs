@@ -8,6 +8,7 @@ use crate::catalog::directory::Directory;
 use crate::catalog::effective_permissions::Permissions;
 use crate::catalog::fixed_role::{FixedRole, SYSADMIN};
 use crate::catalog::principals::{DBO, GUEST, PUBLIC, Principals};
+use crate::names::identity::Identity;
 
 /// A user or role of the database in use.
 pub fn user_facts(key: Key<'_>, permissions: &Permissions, principals: &Principals) -> Option<PrincipalFacts> {
@@ -40,7 +41,8 @@ pub fn user_facts(key: Key<'_>, permissions: &Permissions, principals: &Principa
 }
 
 /// A login or role of the server.
-pub fn login_facts(key: Key<'_>, login_id: i32, directory: &Directory) -> Option<PrincipalFacts> {
+pub fn login_facts(key: Key<'_>, identity: &Identity, directory: &Directory) -> Option<PrincipalFacts> {
+    let login_id = identity.login_id;
     let is_it = |id: i32, name: &str| match key {
         Key::Current => id == login_id,
         Key::Name(wanted) => same_name(name, wanted),
@@ -55,14 +57,10 @@ pub fn login_facts(key: Key<'_>, login_id: i32, directory: &Directory) -> Option
     if let Some((id, name)) = directory.logins.iter().find(|(id, name)| is_it(*id, name)) {
         return Some(user_or_login(*id, Arc::from(name.as_str())));
     }
-    let is_administrator = || {
-        let own = directory.records.iter().find(|login| login.id == i64::from(login_id));
-        own.is_some_and(|login| login.is_administrator)
-    };
     if is_it(SERVER_PUBLIC, "public") {
         return Some(role(SERVER_PUBLIC, "public", true));
     }
-    is_it(SYSADMIN_ID, SYSADMIN).then(|| role(SYSADMIN_ID, SYSADMIN, is_administrator()))
+    is_it(SYSADMIN_ID, SYSADMIN).then(|| role(SYSADMIN_ID, SYSADMIN, identity.is_administrator(directory)))
 }
 
 fn user_or_login(id: i32, name: Arc<str>) -> PrincipalFacts {

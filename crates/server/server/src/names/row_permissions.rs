@@ -6,22 +6,24 @@ use std::sync::Arc;
 use selenite_compiler::catalog::{
     Catalog, ChangeVerb, FunctionResult, Relation, Sequence, SystemFunction, Table, UserFunction, View,
 };
+use selenite_compiler::change::UpdateStrategy;
 use selenite_compiler::statement::Statement;
-use selenite_compiler::{SqlError, same_name};
+use selenite_compiler::{SourceColumn, SqlError, same_name};
 use selenite_tsql::ast::{self, ExprKind, ObjectName, StatementKind};
+use selenite_types::DataType;
 
 use crate::catalog::effective_permissions::{Permissions, Securable};
-use crate::catalog::grants::PermissionKind;
-use crate::catalog::permission::{denied_in, denied_on, error, no_object};
-use crate::catalog::schema::is_global;
+use crate::catalog::permission::{check_columns, denied_in, error, no_object};
+use crate::catalog::permission_kind::PermissionKind;
 use crate::catalog::schema_names::SchemaNames;
+use crate::names::named_relation::{NamedRelation, NamedUse, NamedUses, is_own};
 use crate::names::session_catalog::SessionCatalog;
 
 /// What a statement on rows requested from the catalog (`rows-are-checked-at-binding` of
 /// [`crate::catalog::permission`]).
 pub struct Asked<'a> {
     catalog: &'a SessionCatalog,
-    seen: RefCell<Vec<NamedRelation>>,
+    uses: NamedUses,
     calls_functions: Cell<bool>,
     chain: OwnershipChain,
 }
@@ -63,83 +65,13 @@ impl OwnershipChain {
     }
 }
 
-/// What was requested from a catalog.
-#[derive(Clone)]
-pub enum NamedRelation {
-    /// A table, by its database and name.
-    Table(Arc<Table>),
-    /// A view: its database, schema and name.
-    View([String; 3]),
-    /// A function of a user, and whether it returns rows.
-    Function(Arc<UserFunction>, bool),
-    /// What the server shows: its name.
-    System(String),
-    /// A sequence whose values are taken: its database, schema and name.
-    Sequence([String; 3]),
-}
-
-impl NamedRelation {
-    /// The schema of a table or view. What the server shows has no owner.
-    #[must_use]
-    pub fn schema(&self) -> Option<&str> {
-        match self {
-            Self::Table(table) => Some(&table.schema),
-            Self::View([_, schema, _]) | Self::Sequence([_, schema, _]) => Some(schema),
-            Self::Function(function, _) => Some(&function.schema),
-            Self::System(_) => None,
-        }
-    }
-
-    /// Whether it may be read.
-    fn is_readable(&self, permissions: &Permissions) -> bool {
-        match self {
-            Self::Table(table) => permissions.may_on(PermissionKind::Select, (&table.schema, &table.name)),
-            Self::View([_, schema, name]) => permissions.may_on(PermissionKind::Select, (schema, name)),
-            Self::Function(function, returns_rows) => {
-                let kind = if *returns_rows {
-                    PermissionKind::Select
-                } else {
-                    PermissionKind::Execute
-                };
-                permissions.may_on(kind, (&function.schema, &function.name))
-            }
-            Self::System(_) => true,
-            Self::Sequence([_, schema, name]) => permissions.may_on(PermissionKind::Update, (schema, name)),
-        }
-    }
-
-    /// 229 for what may not be read.
-    fn denied(&self) -> SqlError {
-        match self {
-            Self::Table(table) => denied_on("SELECT", [&table.database, &table.schema, &table.name]),
-            Self::View([database, schema, name]) => denied_on("SELECT", [database, schema, name]),
-            Self::Function(function, returns_rows) => denied_on(
-                ["EXECUTE", "SELECT"][usize::from(*returns_rows)],
-                [&function.database, &function.schema, &function.name],
-            ),
-            Self::System(name) => denied_on("SELECT", ["", "sys", name]),
-            Self::Sequence([database, schema, name]) => denied_on("UPDATE", [database, schema, name]),
-        }
-    }
-
-    /// What a catalog answered.
-    #[must_use]
-    pub fn of(found: &Relation) -> Self {
-        match found {
-            Relation::Table(table) => Self::Table(table.clone()),
-            Relation::View(view) => Self::View([view.database.clone(), view.schema.clone(), view.name.clone()]),
-            Relation::System(view) => Self::System(view.name.clone()),
-        }
-    }
-}
-
 impl<'a> Asked<'a> {
     /// Nothing yet. `owner` is that of the procedure that the statement is of, if it is of one.
     #[must_use]
     pub fn of(catalog: &'a SessionCatalog, owner: Option<i32>) -> Self {
         Self {
             catalog,
-            seen: RefCell::default(),
+            uses: NamedUses::default(),
             calls_functions: Cell::default(),
             chain: OwnershipChain::of_procedure(&catalog.database, owner),
         }
@@ -158,8 +90,13 @@ impl<'a> Asked<'a> {
 
     /// All of it that has to be permitted, in order, and the chain that the statement's own names are in.
     #[must_use]
-    pub fn seen(self) -> (Vec<NamedRelation>, OwnershipChain) {
-        (self.seen.into_inner(), self.chain)
+    pub fn uses(self) -> (Vec<NamedUse>, OwnershipChain) {
+        (self.uses.unchained(), self.chain)
+    }
+
+    fn note(&self, relation: NamedRelation) {
+        let is_chained = relation.schema().is_some_and(|schema| self.is_chained(schema));
+        self.uses.push(relation, 0, is_chained);
     }
 }
 
@@ -171,12 +108,17 @@ impl Catalog for Asked<'_> {
     fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, SqlError> {
         let found = self.catalog.relation(name)?;
         if let Some(found) = &found {
-            let seen = NamedRelation::of(found);
-            if !seen.schema().is_some_and(|schema| self.is_chained(schema)) {
-                self.seen.borrow_mut().push(seen);
-            }
+            self.note(NamedRelation::of(found));
         }
         Ok(found)
+    }
+
+    fn note_source(&self, relation: &Relation, columns: &[SourceColumn]) -> Option<usize> {
+        self.uses.note_source(relation, columns)
+    }
+
+    fn note_column(&self, source: usize, column: usize) {
+        self.uses.note_column(source, column);
     }
 
     fn enter_view(&self, home: (&str, &str)) {
@@ -190,21 +132,16 @@ impl Catalog for Asked<'_> {
     fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, SqlError> {
         let found = self.catalog.function(name)?;
         if let Some(function) = &found {
-            self.seen
-                .borrow_mut()
-                .push(NamedRelation::System(function.name.clone()));
+            self.note(NamedRelation::System(function.name.clone()));
         }
         Ok(found)
     }
 
     fn sequence(&self, name: &ObjectName) -> Result<Option<Arc<Sequence>>, SqlError> {
         let found = self.catalog.sequence(name)?;
-        if let Some(sequence) = &found
-            && !self.is_chained(&sequence.schema)
-        {
+        if let Some(sequence) = &found {
             let name = [&*self.catalog.database, &sequence.schema, &sequence.name];
-            let name = name.map(str::to_owned);
-            self.seen.borrow_mut().push(NamedRelation::Sequence(name));
+            self.note(NamedRelation::Sequence(name.map(str::to_owned)));
         }
         Ok(found)
     }
@@ -214,10 +151,7 @@ impl Catalog for Asked<'_> {
         if let Some(function) = &found {
             let returns_rows = !matches!(function.result, FunctionResult::Scalar(_));
             self.calls_functions.set(true);
-            if !self.is_chained(&function.schema) {
-                let seen = NamedRelation::Function(function.clone(), returns_rows);
-                self.seen.borrow_mut().push(seen);
-            }
+            self.note(NamedRelation::Function(function.clone(), returns_rows));
         }
         Ok(found)
     }
@@ -234,11 +168,12 @@ pub type IsChained<'a> = &'a dyn Fn(&str) -> bool;
 /// may be changed because the procedure that the statement is of has the same owner.
 ///
 /// # Errors
-/// 229 for what may not be read or changed, 262 for SELECT INTO, 1088 for TRUNCATE, 300 for the state of the server.
+/// 229 and 230 for what may not be read or changed, 262 for SELECT INTO, 1088 for TRUNCATE, 300 for the state of the
+/// server.
 pub fn check_rows(
     bound: &Statement,
     kind: &StatementKind,
-    (seen, is_chained): (&[NamedRelation], IsChained<'_>),
+    (uses, is_chained): (&[NamedUse], IsChained<'_>),
     (permissions, database): (&Permissions, &str),
 ) -> Result<(), SqlError> {
     if permissions.is_administrator {
@@ -265,25 +200,28 @@ pub fn check_rows(
         }
     };
     let truncates = matches!(bound, Statement::Truncate(_));
-    let is_target = |seen: &NamedRelation| target.as_ref().is_some_and(|((named, _), _)| named.is(seen));
-    let target_count = seen.iter().filter(|seen| is_target(seen)).count();
-    let mut writes: Vec<(Target<'_>, PermissionKind)> = Vec::new();
-    let mut unchained: Vec<(Target<'_>, PermissionKind)> = Vec::new();
+    let is_target = |one: &NamedUse| target.as_ref().is_some_and(|((named, _), _)| named.is(&one.relation));
+    let target_count = uses.iter().filter(|one| is_target(one)).count();
+    let mut writes: Vec<Write<'_>> = Vec::new();
+    let mut unchained: Vec<Write<'_>> = Vec::new();
     if let Some(((named, inner), kinds)) = &target {
-        writes.extend(kinds.iter().map(|kind| (*named, *kind)));
+        let assigned = |wanted: PermissionKind| {
+            let updates = wanted == PermissionKind::Update;
+            updates.then(|| assigned_columns((bound, kind), *named)).flatten()
+        };
+        writes.extend(kinds.iter().map(|kind| (*named, *kind, assigned(*kind))));
         // What has another owner than the view through which it is changed.
-        let inner = inner.iter().filter(|inner| seen.iter().any(|seen| inner.is(seen)));
-        unchained.extend(inner.flat_map(|inner| kinds.iter().map(move |kind| (*inner, *kind))));
+        let inner = inner
+            .iter()
+            .filter(|inner| uses.iter().any(|one| inner.is(&one.relation)));
+        unchained.extend(inner.flat_map(|inner| kinds.iter().map(move |kind| (*inner, *kind, None))));
         // Those of OUTPUT INTO.
         let others = bound.written().into_iter().skip(1);
-        writes.extend(others.map(|table| (Target::Table(table), PermissionKind::Insert)));
+        writes.extend(others.map(|table| (Target::Table(table), PermissionKind::Insert, None)));
     }
-    writes.retain(|(target, _)| !is_chained(target.name()[1]));
-    for (target, kind) in writes.iter().chain(&unchained).filter(|(target, _)| !target.is_own()) {
-        let [_, schema, name] = target.name();
-        if !permissions.may_on(*kind, (schema, name)) {
-            return Err(denied_on(kind.name(), target.name()));
-        }
+    writes.retain(|(target, ..)| !is_chained(target.name()[1]));
+    for (target, kind, columns) in writes.iter().chain(&unchained).filter(|(target, ..)| !target.is_own()) {
+        check_columns(*kind, target.name(), columns.as_deref(), permissions)?;
     }
     if let Statement::Insert(insert) = bound
         && insert.bulk().is_some()
@@ -294,18 +232,87 @@ pub fn check_rows(
         // As SET IDENTITY_INSERT.
         return Err(no_object(&insert.table().name, 11));
     }
-    for seen in seen {
-        match seen {
-            NamedRelation::System(name) => check_system(name, (permissions, database))?,
-            other if other.is_readable(permissions) || (is_target(other) && !reads_target(kind, target_count)) => {}
-            NamedRelation::View(_) | NamedRelation::Function(..) | NamedRelation::Sequence(_) => {
-                return Err(seen.denied());
-            }
-            NamedRelation::Table(table) if !is_own(table) && !truncates => return Err(seen.denied()),
-            NamedRelation::Table(_) => {}
+    for one in uses {
+        let is_written = is_target(one) && !one.names_columns() && !reads_target(kind, target_count);
+        let is_truncated = truncates && matches!(one.relation, NamedRelation::Table(_));
+        if !is_written && !is_truncated {
+            check_use(one, uses, (permissions, database))?;
         }
     }
     Ok(())
+}
+
+/// Whether what a statement names may be read.
+fn check_use(one: &NamedUse, uses: &[NamedUse], (permissions, database): (&Permissions, &str)) -> Result<(), SqlError> {
+    match &one.relation {
+        NamedRelation::System(name) => check_system(name, (permissions, database)),
+        NamedRelation::Table(_) | NamedRelation::View(_) if one.is_of_another(uses) => Ok(()),
+        NamedRelation::Table(_) | NamedRelation::View(_) | NamedRelation::Function(..) | NamedRelation::Sequence(_) => {
+            one.check_read(permissions)
+        }
+    }
+}
+
+/// A change of something: the permission that it needs, and the columns, if they are known.
+type Write<'a> = (Target<'a>, PermissionKind, Option<Vec<&'a str>>);
+
+/// The columns of what an UPDATE or MERGE names that it changes; `None` where the names in its assignments may be those
+/// of a common table expression or derived table.
+fn assigned_columns<'a>((bound, kind): (&'a Statement, &'a StatementKind), named: Target<'a>) -> Option<Vec<&'a str>> {
+    let written = match (bound, named) {
+        (Statement::Update(update), Target::Table(table)) => match &update.strategy {
+            UpdateStrategy::Rows(rows) => Some((table, &rows.write)),
+            // Of a table alone, whose names those in the assignments are.
+            UpdateStrategy::Whole(_) => None,
+        },
+        (Statement::Merge(merge), Target::Table(table)) => Some((table, &merge.update.as_ref()?.1)),
+        (Statement::Update(_) | Statement::Merge(_), Target::View(_)) => None,
+        (
+            Statement::Rows(_)
+            | Statement::Assign(_)
+            | Statement::Into(_)
+            | Statement::Insert(_)
+            | Statement::Delete(_)
+            | Statement::Truncate(_),
+            _,
+        ) => return None,
+    };
+    let names = match written {
+        Some((table, write)) => {
+            let columns = write.changed.iter().filter_map(|at| table.columns.get(*at));
+            // Each change of a row changes it.
+            let columns = columns.filter(|column| column.data_type != DataType::RowVersion);
+            columns.map(|column| column.name.as_str()).collect()
+        }
+        None => written_columns(kind)?,
+    };
+    Some(names).filter(|names: &Vec<&str>| !names.is_empty())
+}
+
+/// The columns in the assignments of a statement whose target is named by itself.
+#[expect(clippy::wildcard_enum_match_arm, reason = "other statements assign nothing")]
+fn written_columns(kind: &StatementKind) -> Option<Vec<&str>> {
+    fn column(assignment: &ast::Assignment) -> Option<&str> {
+        match &assignment.target {
+            ast::AssignmentTarget::Column(name) | ast::AssignmentTarget::VariableAndColumn(_, name) => {
+                Some(name.name.text.as_str())
+            }
+            ast::AssignmentTarget::Variable(_) => None,
+        }
+    }
+    match kind {
+        StatementKind::Update(update) if update.with.is_empty() && update.from.is_empty() => {
+            Some(update.assignments.iter().filter_map(column).collect())
+        }
+        StatementKind::Merge(merge) if merge.with.is_empty() => {
+            let actions = merge.clauses.iter().map(|clause| match &clause.action {
+                ast::MergeAction::Update(assignments) => assignments.as_slice(),
+                ast::MergeAction::Delete | ast::MergeAction::Insert { .. } => &[],
+            });
+            Some(actions.flatten().filter_map(column).collect())
+        }
+        _ => None,
+    }
 }
 
 fn kind_of(verb: ChangeVerb) -> PermissionKind {
@@ -394,28 +401,14 @@ impl<'a> Target<'a> {
 /// Whether what a statement reads in a database that it writes nothing to may be read there.
 ///
 /// # Errors
-/// 229, 300.
-pub fn check_reads(seen: &[NamedRelation], (permissions, database): (&Permissions, &str)) -> Result<(), SqlError> {
-    if permissions.is_administrator {
-        return Ok(());
+/// 229, 230, 300.
+pub fn check_reads(uses: &[NamedUse], (permissions, database): (&Permissions, &str)) -> Result<(), SqlError> {
+    match permissions.is_administrator {
+        true => Ok(()),
+        false => uses
+            .iter()
+            .try_for_each(|one| check_use(one, uses, (permissions, database))),
     }
-    for seen in seen {
-        match seen {
-            NamedRelation::System(name) => check_system(name, (permissions, database))?,
-            other if other.is_readable(permissions) => {}
-            NamedRelation::View(_) | NamedRelation::Function(..) | NamedRelation::Sequence(_) => {
-                return Err(seen.denied());
-            }
-            NamedRelation::Table(table) if !is_own(table) => return Err(seen.denied()),
-            NamedRelation::Table(_) => {}
-        }
-    }
-    Ok(())
-}
-
-/// Temporary tables are the session's own, and global ones everyone's.
-fn is_own(table: &Table) -> bool {
-    table.sqlite.schema == "temp" || is_global(&table.name)
 }
 
 /// Whether a change reads the rows that it changes: then it needs SELECT, too.

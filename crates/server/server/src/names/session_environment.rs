@@ -193,8 +193,9 @@ impl Environment for SessionEnvironment<'_> {
         securable: Option<&str>,
         class: Option<&str>,
         permission: &str,
+        column: Option<&str>,
     ) -> Result<Option<bool>, SqlError> {
-        self.objects.has_permission(securable, class, permission)
+        self.objects.has_permission((securable, class), permission, column)
     }
 
     fn user_type(&self, key: Key<'_>, schema: Option<&str>) -> Result<Option<UserTypeFacts>, SqlError> {

@@ -25,6 +25,7 @@ use crate::database::application_locks::ApplicationLocks;
 use crate::database::database_connection::{SharedDatabase, look_at};
 use crate::database::expectation::tempdb;
 use crate::master::{DatabaseName, DatabaseRecord, LoginRecord, TEMPDB};
+use crate::names::identity::Identity;
 use crate::names::principal_facts::{login_facts, user_facts};
 use crate::names::session_catalog::SessionCatalog;
 use crate::{Instance, Interrupts};
@@ -36,8 +37,8 @@ pub struct SessionObjects {
     pub directory: Arc<Directory>,
     /// The id of the database in use.
     pub database_id: i32,
-    /// The id of the session's login.
-    pub login_id: i32,
+    /// Whose rights the session has.
+    pub identity: Identity,
     /// The objects of the database in use.
     pub catalog: SessionCatalog,
     /// The database in use, once it was used.
@@ -221,7 +222,7 @@ impl SessionObjects {
     /// # Errors
     /// As [`SessionObjects::database`].
     pub fn login(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, SqlError> {
-        Ok(login_facts(key, self.login_id, &self.directory))
+        Ok(login_facts(key, &self.identity, &self.directory))
     }
 
     /// A type of a user in the current database.
@@ -253,13 +254,8 @@ impl SessionObjects {
 impl SessionObjects {
     /// What the session's login is in the database in use.
     pub fn permissions(&self) -> Permissions {
-        let login = self
-            .directory
-            .records
-            .iter()
-            .find(|login| login.id == i64::from(self.login_id));
-        let sid = login.map(|login| login.sid.as_slice()).unwrap_or_default();
-        Permissions::of(sid, &self.directory, self.database_id, &self.catalog.schema)
+        let (directory, schema) = (&self.directory, &self.catalog.schema);
+        self.identity.permissions(directory, self.database_id, schema)
     }
 
     /// What the session's login sees, for the server's views.
@@ -295,7 +291,10 @@ impl SessionObjects {
 
     /// Whether the session's login may use a database: HAS_DBACCESS. One that can't be looked into can't be used.
     fn is_accessible(&self, record: &DatabaseRecord) -> bool {
-        let own = |login: &&LoginRecord| login.id == i64::from(self.login_id);
+        if let Some((database, _)) = self.identity.user {
+            return record.id == database || record.id == TEMPDB;
+        }
+        let own = |login: &&LoginRecord| login.id == i64::from(self.identity.login_id);
         let Some(login) = self.directory.records.iter().find(own) else {
             return false;
         };
@@ -424,7 +423,7 @@ impl SessionObjects {
     }
 
     /// The columns of a table or view.
-    fn columns_of(&self, id: i32) -> Vec<ColumnFacts> {
+    pub(super) fn columns_of(&self, id: i32) -> Vec<ColumnFacts> {
         if let Some(table) = self.table_of_id(id) {
             let facts = |(number, column): (i32, &Column)| ColumnFacts {
                 number,

@@ -675,8 +675,9 @@ impl Environment for SessionHost<'_> {
         securable: Option<&str>,
         class: Option<&str>,
         permission: &str,
+        column: Option<&str>,
     ) -> Result<Option<bool>, SqlError> {
-        self.environment().has_permission(securable, class, permission)
+        self.environment().has_permission(securable, class, permission, column)
     }
 
     fn user_type(&self, key: Key<'_>, schema: Option<&str>) -> Result<Option<UserTypeFacts>, SqlError> {

@@ -7,6 +7,7 @@ use super::columns::TABLE_TYPE_ID;
 use super::routine::routines;
 use super::{BIT, Cell, ColumnSpec, INT, LONG_TEXT, NAME, Row, SMALL, SYS, TINY, ViewContext, ViewSpec, row};
 use crate::catalog::catalog_rows::CatalogRow;
+use crate::catalog::module_context::StoredContext;
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
     ViewSpec {
@@ -56,6 +57,10 @@ fn modules(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
         let mut views = schema.views();
         views.any(|view| view.row.object_id == module.object_id && view.is_schema_bound)
     };
+    let execute_as = |module: &CatalogRow| match StoredContext::in_state(module.state.as_deref()) {
+        Some(context) => Cell::Whole(context.number().into()),
+        None => Cell::Null,
+    };
     let row = |module: &CatalogRow| {
         let function = function_of(module);
         let is_strict = function.is_some_and(|function| function.function.as_ref().is_ok_and(|known| known.is_strict));
@@ -69,7 +74,7 @@ fn modules(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
             false,
             false,
             is_strict,
-            Cell::Null,
+            execute_as(module),
             false,
             function.is_some_and(|function| function.kind == ObjectKind::InlineFunction),
         ]

@@ -1,6 +1,6 @@
 //! Logins of the server, users of a database, and the roles that they are in.
 
-use selenite_compiler::SqlError;
+use selenite_compiler::{ColumnKey, SqlError};
 use selenite_types::DataType;
 use selenite_types::storage::StoredRef;
 
@@ -8,7 +8,8 @@ use super::{
     BIT, Cell, ColumnSpec, FunctionSpec, INT, NAME, Row, SYS, TIME, TINY, ViewContext, ViewSpec, bytes, row, text,
 };
 use crate::catalog::fixed_role::FixedRole;
-use crate::catalog::grants::{Class, Grant, PermissionKind};
+use crate::catalog::grants::{Grant, GrantState, GrantedOn};
+use crate::catalog::permission_kind::{Class, PermissionKind};
 use crate::catalog::principals::{DBO, GUEST};
 use crate::master::LoginRecord;
 
@@ -82,10 +83,15 @@ fn my_permissions(context: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Res
     };
     let (securable, class) = (text(0), text(1));
     let found = context.objects.effective(securable, class)?;
-    let held = found.map(|found| found.held).unwrap_or_default();
+    let (held, of_columns) = found.map(|found| (found.held, found.of_columns)).unwrap_or_default();
     let is_server = class.is_none_or(|class| class.eq_ignore_ascii_case("server"));
     let name = securable.unwrap_or(if is_server { "server" } else { "database" });
-    Ok(held.iter().map(|permission| row![name, "", *permission]).collect())
+    let own = held.iter().map(|permission| row![name, "", *permission]);
+    let of_columns = of_columns.iter().flat_map(|of| {
+        let held = of.held.iter();
+        held.map(|permission| row![name, of.column.as_str(), *permission])
+    });
+    Ok(own.chain(of_columns).collect())
 }
 
 const SERVER: &[ColumnSpec] = &[
@@ -126,7 +132,7 @@ const MEMBERS: &[ColumnSpec] = &[("role_principal_id", INT, false), ("member_pri
 /// The logins that are visible to the session: a login that is no administrator sees itself and sa.
 fn seen<'a>(context: &'a ViewContext<'_>) -> impl Iterator<Item = &'a LoginRecord> {
     let is_administrator = context.objects.permissions().is_administrator;
-    let own = i64::from(context.objects.login_id);
+    let own = i64::from(context.objects.identity.login_id);
     let logins = context.objects.directory.records.iter();
     logins.filter(move |login| is_administrator || login.id == own || login.id == SA)
 }
@@ -343,39 +349,66 @@ const PERMISSION: &[ColumnSpec] = &[
 fn database_permissions(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let schema = &context.objects.catalog.schema;
     let principals = schema.principals();
-    let is_shown = |grant: &&Grant| grant.class != Class::Object || schema.name_of_id(grant.major_id).is_some();
+    let is_shown = |grant: &&Grant| grant.on.class != Class::Object || schema.name_of_id(grant.on.major_id).is_some();
     // Of a type, its number among the types.
-    let major_id = |grant: &Grant| match grant.class {
-        Class::Type => schema.type_of_id(grant.major_id).map_or(0, |found| found.id()),
-        Class::Database | Class::Object | Class::Schema => grant.major_id,
+    let major_id = |grant: &Grant| match grant.on.class {
+        Class::Type => schema.type_of_id(grant.on.major_id).map_or(0, |found| found.id()),
+        Class::Database | Class::Object | Class::Schema | Class::User => grant.on.major_id,
+    };
+    let minor_id = |grant: &Grant| {
+        let column = grant.on.column.as_deref();
+        let found = column.and_then(|column| {
+            context
+                .objects
+                .column(grant.on.major_id, ColumnKey::Name(column))
+                .ok()?
+        });
+        found.map_or(0, |column| column.number)
+    };
+    // What the owner, or who acts as the owner, has granted.
+    let owner = |grant: &Grant| {
+        let of = match grant.on.class {
+            Class::Database | Class::User => None,
+            Class::Schema => schema.names().of_id(grant.on.major_id),
+            Class::Object => schema
+                .name_of_id(grant.on.major_id)
+                .and_then(|(of, _)| schema.names().named(&of)),
+            Class::Type => schema
+                .type_of_id(grant.on.major_id)
+                .and_then(|found| schema.names().named(&found.row.schema)),
+        };
+        of.map_or(DBO, |schema| schema.owner)
     };
     let mut grants: Vec<Grant> = principals.grants().iter().filter(is_shown).cloned().collect();
     for user in principals.users().iter().map(|user| user.id).chain([DBO]) {
         let is_it = |grant: &Grant| grant.grantee == user && grant.kind == PermissionKind::Connect;
         if !grants.iter().any(is_it) {
             grants.push(Grant {
-                class: Class::Database,
-                major_id: 0,
+                on: GrantedOn {
+                    class: Class::Database,
+                    major_id: 0,
+                    column: None,
+                },
                 kind: PermissionKind::Connect,
                 grantee: user,
-                grantor: DBO,
-                is_denied: false,
+                grantor: None,
+                state: GrantState::Granted,
             });
         }
     }
     let row = |grant: &Grant| {
-        let (name, letters) = grant.kind.words();
+        let ((name, letters), state) = (grant.kind.words(), grant.state.words());
         row![
-            grant.class.number(),
-            grant.class.description(),
+            grant.on.class.number(),
+            grant.on.class.description(),
             major_id(grant),
-            0,
+            minor_id(grant),
             grant.grantee,
-            grant.grantor,
+            grant.grantor.unwrap_or_else(|| owner(grant)),
             format!("{letters:<4}"),
             name,
-            if grant.is_denied { "D" } else { "G" },
-            if grant.is_denied { "DENY" } else { "GRANT" },
+            state.0,
+            state.1,
         ]
     };
     Ok(grants.iter().map(row).collect())

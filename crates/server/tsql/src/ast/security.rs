@@ -2,7 +2,7 @@
 //!
 //! The tree contains passwords in plaintext: code that logs a statement must omit them.
 
-use super::{Literal, Name, ObjectName, Setting};
+use super::{Expr, Literal, Name, ObjectName, Setting};
 
 /// CREATE LOGIN.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -181,4 +181,39 @@ pub struct Securable {
     pub class: Option<String>,
     /// The securable's name.
     pub name: ObjectName,
+}
+
+/// EXECUTE AS as a statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExecuteAs {
+    /// As whom.
+    pub principal: ImpersonatedPrincipal,
+    /// `WITH NO REVERT`
+    pub no_revert: bool,
+    /// `WITH COOKIE INTO @cookie`: the variable, with its `@`.
+    pub cookie: Option<String>,
+}
+
+/// Whom EXECUTE AS names: constants or variables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ImpersonatedPrincipal {
+    /// `CALLER`
+    Caller,
+    /// `USER = ..`
+    User(Expr),
+    /// `LOGIN = ..`
+    Login(Expr),
+}
+
+/// `WITH EXECUTE AS` of a procedure, function or trigger.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ModuleContext {
+    /// `CALLER`, as without the clause.
+    Caller,
+    /// `SELF`: who created it, or altered it last.
+    Creator,
+    /// `OWNER`
+    Owner,
+    /// `'user'`
+    User(String),
 }

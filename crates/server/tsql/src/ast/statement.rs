@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::{
     AlterDatabase, AlterEncryptionKey, AlterIndex, AlterLogin, AlterRole, AlterTable, AlterUser, AssignmentOperator,
     Backup, BackupCertificate, Condition, CreateCertificate, CreateDatabase, CreateIndex, CreateLogin, CreateRole,
-    CreateSynonym, CreateTable, CreateUser, CursorStatement, Dbcc, Delete, DropIndex, EncryptionKey, Execute, Expr,
-    Insert, KeyManagement, Kill, Merge, Name, NameOrVariable, ObjectName, PermissionChange, Position, Restore,
-    SelectStatement, SequenceDefinition, SetOption, TableElement, TableType, TriggerEvents, TriggerSwitch,
-    TriggerTiming, TypeName, Update,
+    CreateSynonym, CreateTable, CreateUser, CursorStatement, Dbcc, Delete, DropIndex, EncryptionKey, Execute,
+    ExecuteAs, Expr, Insert, KeyManagement, Kill, Merge, ModuleContext, Name, NameOrVariable, ObjectName,
+    PermissionChange, Position, Restore, SelectStatement, SequenceDefinition, SetOption, TableElement, TableType,
+    TriggerEvents, TriggerSwitch, TriggerTiming, TypeName, Update,
 };
 
 /// A complete batch, or dynamic SQL, which is parsed like a batch.
@@ -82,6 +82,10 @@ pub enum StatementKind {
     Transaction(Transaction),
     /// `EXEC`
     Execute(Box<Execute>),
+    /// `EXECUTE AS`
+    ExecuteAs(Box<ExecuteAs>),
+    /// `REVERT [WITH COOKIE = @cookie]`
+    Revert(Option<Box<Expr>>),
     /// DECLARE CURSOR, OPEN, FETCH, CLOSE, DEALLOCATE, and SET of a cursor variable.
     Cursor(Box<CursorStatement>),
     /// `SELECT`
@@ -448,6 +452,8 @@ pub struct Procedure {
     pub parameters: Vec<Parameter>,
     /// `WITH RECOMPILE`, ENCRYPTION; empty if absent.
     pub options: Vec<Name>,
+    /// `WITH EXECUTE AS`.
+    pub execute_as: Option<ModuleContext>,
     /// `FOR REPLICATION`.
     pub for_replication: bool,
     /// The body, up to the end of the batch; may be empty. Line numbers are those of the batch.
@@ -465,6 +471,8 @@ pub struct Trigger {
     pub table: ObjectName,
     /// `WITH ENCRYPTION`; empty if absent.
     pub options: Vec<Name>,
+    /// `WITH EXECUTE AS`.
+    pub execute_as: Option<ModuleContext>,
     /// AFTER or INSTEAD OF.
     pub timing: TriggerTiming,
     /// The statements that fire it; at least one.
@@ -484,6 +492,8 @@ pub struct Function {
     pub parameters: Vec<Parameter>,
     /// `WITH SCHEMABINDING`, `RETURNS NULL ON NULL INPUT` and others, in upper case; empty if absent.
     pub options: Vec<String>,
+    /// `WITH EXECUTE AS`.
+    pub execute_as: Option<ModuleContext>,
     /// RETURNS, and the body.
     pub body: FunctionBody,
 }

@@ -2,7 +2,7 @@
 
 use super::{Parse, Parser};
 use crate::{
-    ast::{Create, Name, Parameter, Procedure, SelectStatement, StatementKind, View},
+    ast::{Create, ModuleContext, Name, Parameter, Procedure, SelectStatement, StatementKind, View},
     keyword::Keyword,
     token::TokenKind,
 };
@@ -76,9 +76,9 @@ impl Parser<'_> {
         } else {
             Vec::new()
         };
-        let options = match self.eat_keyword(Keyword::With) {
+        let (options, execute_as) = match self.eat_keyword(Keyword::With) {
             true => self.procedure_options()?,
-            false => Vec::new(),
+            false => (Vec::new(), None),
         };
         let for_replication = self.eat_keyword(Keyword::For);
         if for_replication {
@@ -98,29 +98,47 @@ impl Parser<'_> {
             number,
             parameters,
             options,
+            execute_as,
             for_replication,
             body,
         })))
     }
 
-    pub(super) fn procedure_options(&mut self) -> Parse<Vec<Name>> {
-        let mut options = Vec::new();
+    /// The options of a procedure or trigger, and its EXECUTE AS.
+    pub(super) fn procedure_options(&mut self) -> Parse<(Vec<Name>, Option<ModuleContext>)> {
+        let (mut options, mut execute_as) = (Vec::new(), None);
         loop {
-            let start = self.here();
-            if self.eat_keyword(Keyword::Execute) || self.eat_keyword(Keyword::Exec) {
-                self.expect_keyword(Keyword::As)?;
-                match self.is_string() {
-                    true => drop(self.advance()),
-                    false => drop(self.word()?),
-                }
-                self.refuse("EXECUTE AS", self.since(start));
-            } else {
-                options.push(self.word()?);
+            match self.module_context()? {
+                Some(_) if execute_as.is_some() => return Err(self.unexpected()),
+                Some(found) => execute_as = Some(found),
+                None => options.push(self.word()?),
             }
             if !self.eat(TokenKind::Comma) {
-                return Ok(options);
+                return Ok((options, execute_as));
             }
         }
+    }
+
+    /// `EXECUTE AS ..`, if that is next.
+    pub(super) fn module_context(&mut self) -> Parse<Option<ModuleContext>> {
+        if !self.eat_keyword(Keyword::Execute) && !self.eat_keyword(Keyword::Exec) {
+            return Ok(None);
+        }
+        self.expect_keyword(Keyword::As)?;
+        if self.is_string() {
+            return Ok(Some(ModuleContext::User(self.string()?)));
+        }
+        let words = [
+            ("caller", ModuleContext::Caller),
+            ("self", ModuleContext::Creator),
+            ("owner", ModuleContext::Owner),
+        ];
+        for (word, context) in words {
+            if self.eat_word(word) {
+                return Ok(Some(context));
+            }
+        }
+        Err(self.unexpected())
     }
 
     pub(super) fn parameter(&mut self) -> Parse<Parameter> {

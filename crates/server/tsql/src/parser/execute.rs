@@ -3,8 +3,8 @@
 use super::{Parse, Parser};
 use crate::{
     ast::{
-        Argument, ArgumentValue, BinaryOperator, Call, Execute, Expr, ExprKind, Position, ProcedureName, Setting,
-        StatementKind,
+        Argument, ArgumentValue, BinaryOperator, Call, Execute, ExecuteAs, Expr, ExprKind, ImpersonatedPrincipal,
+        Position, ProcedureName, Setting, StatementKind,
     },
     error::SyntaxFault,
     keyword::Keyword,
@@ -13,17 +13,16 @@ use crate::{
 
 impl Parser<'_> {
     pub(super) fn execute_statement(&mut self) -> Parse<StatementKind> {
+        if self.is_at(1, TokenKind::Keyword(Keyword::As)) {
+            self.advance();
+            return self.execute_as().map(Box::new).map(StatementKind::ExecuteAs);
+        }
         self.execute().map(Box::new).map(StatementKind::Execute)
     }
 
     /// EXEC with its operands.
     pub(super) fn execute(&mut self) -> Parse<Execute> {
         let start = self.advance().position;
-        if self.is_keyword(Keyword::As) {
-            self.skip_execute_as()?;
-            self.refuse("EXECUTE AS", self.since(start));
-            return Ok(Execute::Text(self.null_since(start)));
-        }
         if self.is(TokenKind::LeftParen) {
             return self.execute_text(start);
         }
@@ -168,8 +167,8 @@ impl Parser<'_> {
         self.expect(TokenKind::RightParen)?;
         value.position = self.since(parens);
         if self.is_keyword(Keyword::As) {
-            self.skip_execute_as()?;
-            self.refuse("EXECUTE AS", self.since(start));
+            self.execute_as()?;
+            self.refuse("EXECUTE (..) AS", self.since(start));
         }
         if self.is_word("at") {
             self.advance();
@@ -201,25 +200,49 @@ impl Parser<'_> {
     }
 
     /// `AS LOGIN = 'a' [WITH ..]`, `AS USER ..` and `AS CALLER`
-    fn skip_execute_as(&mut self) -> Parse<()> {
+    fn execute_as(&mut self) -> Parse<ExecuteAs> {
         self.expect_keyword(Keyword::As)?;
-        if !self.is_any_word() {
+        let principal = if self.eat_word("caller") {
+            ImpersonatedPrincipal::Caller
+        } else if self.eat_keyword(Keyword::User) {
+            self.expect(TokenKind::Equal)?;
+            ImpersonatedPrincipal::User(self.text_part()?)
+        } else if self.eat_word("login") {
+            self.expect(TokenKind::Equal)?;
+            ImpersonatedPrincipal::Login(self.text_part()?)
+        } else {
             return Err(self.unexpected());
-        }
-        self.any_word();
-        if self.eat(TokenKind::Equal) {
-            self.required_constant()?;
-        }
-        if self.is_keyword(Keyword::With) && (self.is_word_at(1, "no") || self.is_word_at(1, "cookie")) {
-            self.advance();
-            while self.is(TokenKind::Word) || self.is_keyword(Keyword::Revert) {
-                self.advance();
+        };
+        let mut found = ExecuteAs {
+            principal,
+            no_revert: false,
+            cookie: None,
+        };
+        let has_option = self.is_word_at(1, "no") || self.is_word_at(1, "cookie");
+        if has_option && self.eat_keyword(Keyword::With) {
+            if self.eat_word("no") {
+                self.expect_keyword(Keyword::Revert)?;
+                found.no_revert = true;
+            } else {
+                self.expect_word("cookie")?;
+                self.expect_keyword(Keyword::Into)?;
+                found.cookie = Some(self.variable()?);
             }
-            if self.eat_keyword(Keyword::Into) {
-                self.variable()?;
-            }
         }
-        Ok(())
+        Ok(found)
+    }
+
+    /// `REVERT [WITH COOKIE = @cookie]`
+    pub(super) fn revert(&mut self) -> Parse<StatementKind> {
+        self.advance();
+        let has_cookie = self.is_word_at(1, "cookie") && self.eat_keyword(Keyword::With);
+        if !has_cookie {
+            return Ok(StatementKind::Revert(None));
+        }
+        self.expect_word("cookie")?;
+        self.expect(TokenKind::Equal)?;
+        let cookie = self.required_constant()?;
+        Ok(StatementKind::Revert(Some(Box::new(cookie))))
     }
 
     /// `{call p (..)}` and `{@rc = call p (..)}`

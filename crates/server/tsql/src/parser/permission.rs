@@ -83,10 +83,13 @@ impl Parser<'_> {
         }
     }
 
-    /// `[class ::] name [(columns)]`; the columns apply to all permissions.
+    /// `[class ::] name [(columns)]`; the columns apply to all permissions. ALL is on no columns.
     fn securable(&mut self, permissions: &mut [Permission]) -> Parse<Securable> {
         let (class, name) = self.classed_name()?;
-        let columns = self.optional_names()?;
+        let columns = match permissions.is_empty() {
+            true => Vec::new(),
+            false => self.optional_names()?,
+        };
         for permission in permissions
             .iter_mut()
             .filter(|permission| permission.columns.is_empty())

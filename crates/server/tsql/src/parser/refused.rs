@@ -37,7 +37,7 @@ impl Parser<'_> {
         match keyword {
             Keyword::End if self.is_word_at(1, "conversation") => self.refused_statement("END CONVERSATION"),
             Keyword::Add if self.is_word_at(1, "signature") => self.refused_statement("ADD SIGNATURE"),
-            Keyword::Revert => self.refused_statement("REVERT"),
+            Keyword::Revert => self.revert(),
             Keyword::Setuser => self.refused_statement("SETUSER"),
             Keyword::Lineno => self.refused_statement("LINENO"),
             Keyword::Readtext => self.refused_statement("READTEXT"),

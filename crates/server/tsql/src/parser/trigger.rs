@@ -29,9 +29,9 @@ impl Parser<'_> {
             return Ok(StatementKind::Break);
         }
         let table = self.object_name()?;
-        let options = match self.eat_keyword(Keyword::With) {
+        let (options, execute_as) = match self.eat_keyword(Keyword::With) {
             true => self.procedure_options()?,
-            false => Vec::new(),
+            false => (Vec::new(), None),
         };
         let timing = match self.kind() {
             TokenKind::Keyword(Keyword::For) => TriggerTiming::After,
@@ -64,6 +64,7 @@ impl Parser<'_> {
             name,
             table,
             options,
+            execute_as,
             timing,
             events,
             body,

@@ -2,7 +2,10 @@
 
 use super::{Parse, Parser};
 use crate::{
-    ast::{Create, CreateType, Function, FunctionBody, SelectStatement, Statement, StatementKind, TypeDefinition},
+    ast::{
+        Create, CreateType, Function, FunctionBody, ModuleContext, SelectStatement, Statement, StatementKind,
+        TypeDefinition,
+    },
     keyword::Keyword,
     token::TokenKind,
 };
@@ -19,7 +22,7 @@ impl Parser<'_> {
         };
         self.expect(TokenKind::RightParen)?;
         self.expect_word("returns")?;
-        let (options, body) = if self.is(TokenKind::Variable) {
+        let ((options, execute_as), body) = if self.is(TokenKind::Variable) {
             let variable = self.variable()?;
             self.expect_keyword(Keyword::Table)?;
             let elements = self.table_elements()?;
@@ -64,29 +67,30 @@ impl Parser<'_> {
             name,
             parameters,
             options,
+            execute_as,
             body,
         })))
     }
 
-    /// `WITH a, b`, each in upper case, its words separated by one space.
-    fn function_options(&mut self) -> Parse<Vec<String>> {
-        match self.eat_keyword(Keyword::With) {
-            true => self.list(Self::function_option),
-            false => Ok(Vec::new()),
+    /// `WITH a, b`, each in upper case, its words separated by one space; and EXECUTE AS.
+    fn function_options(&mut self) -> Parse<(Vec<String>, Option<ModuleContext>)> {
+        let (mut options, mut execute_as) = (Vec::new(), None);
+        if !self.eat_keyword(Keyword::With) {
+            return Ok((options, execute_as));
+        }
+        loop {
+            match self.module_context()? {
+                Some(_) if execute_as.is_some() => return Err(self.unexpected()),
+                Some(found) => execute_as = Some(found),
+                None => options.push(self.function_option()?),
+            }
+            if !self.eat(TokenKind::Comma) {
+                return Ok((options, execute_as));
+            }
         }
     }
 
     fn function_option(&mut self) -> Parse<String> {
-        let start = self.here();
-        if self.eat_keyword(Keyword::Execute) || self.eat_keyword(Keyword::Exec) {
-            self.expect_keyword(Keyword::As)?;
-            match self.is_string() {
-                true => drop(self.advance()),
-                false => drop(self.word()?),
-            }
-            self.refuse("EXECUTE AS", self.since(start));
-            return Ok(String::from("EXECUTE AS"));
-        }
         let word = self.word()?;
         match word.text.to_ascii_uppercase().as_str() {
             "RETURNS" => {

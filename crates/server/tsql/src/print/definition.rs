@@ -4,7 +4,8 @@ use core::fmt;
 
 use super::{List, Optional, OptionalList, statement::Body, word};
 use crate::ast::{
-    Create, CreateType, Drop, DropKind, Function, FunctionBody, Parameter, Procedure, TypeDefinition, View,
+    Create, CreateType, Drop, DropKind, Function, FunctionBody, ModuleContext, Name, Parameter, Procedure,
+    TypeDefinition, View,
 };
 
 impl fmt::Display for Create {
@@ -38,7 +39,7 @@ impl fmt::Display for Procedure {
             write!(f, ";{number}")?;
         }
         write!(f, "{}", OptionalList("", &self.parameters, ""))?;
-        write!(f, "{}", OptionalList("WITH ", &self.options, ""))?;
+        module_options(f, &self.options, self.execute_as.as_ref())?;
         let replication = word(self.for_replication, " FOR REPLICATION");
         write!(f, "{replication} AS\n{}", Body(&self.body))
     }
@@ -53,7 +54,9 @@ impl fmt::Display for Function {
             self.name,
             List(&self.parameters)
         )?;
-        let options = OptionalList("WITH ", &self.options, "");
+        let mut options = self.options.clone();
+        options.extend(self.execute_as.as_ref().map(ToString::to_string));
+        let options = OptionalList("WITH ", &options, "");
         match &self.body {
             FunctionBody::Scalar { returns, body } => {
                 write!(f, "{returns}{options} AS\nBEGIN\n{}END", Body(body))
@@ -136,4 +139,15 @@ impl fmt::Display for DropKind {
             Self::AsymmetricKey => "ASYMMETRIC KEY",
         })
     }
+}
+
+/// WITH of a procedure or trigger.
+pub(super) fn module_options(
+    f: &mut fmt::Formatter<'_>,
+    options: &[Name],
+    execute_as: Option<&ModuleContext>,
+) -> fmt::Result {
+    let mut all: Vec<String> = options.iter().map(ToString::to_string).collect();
+    all.extend(execute_as.map(ToString::to_string));
+    write!(f, "{}", OptionalList("WITH ", &all, ""))
 }

@@ -5,8 +5,8 @@ use core::fmt;
 use super::{List, Optional, OptionalList, Text, word};
 use crate::ast::{
     AlterLogin, AlterLoginAction, AlterRole, AlterRoleAction, AlterSchema, AlterUser, CreateLogin, CreateRole,
-    CreateSchema, CreateUser, LoginSource, Password, Permission, PermissionAction, PermissionChange, SchemaStatement,
-    Securable, UserSource,
+    CreateSchema, CreateUser, ExecuteAs, ImpersonatedPrincipal, LoginSource, ModuleContext, Password, Permission,
+    PermissionAction, PermissionChange, SchemaStatement, Securable, UserSource,
 };
 
 impl fmt::Display for CreateLogin {
@@ -155,6 +155,32 @@ impl fmt::Display for Securable {
         match &self.class {
             Some(class) => write!(f, "{class}::{}", self.name),
             None => write!(f, "{}", self.name),
+        }
+    }
+}
+
+impl fmt::Display for ModuleContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Caller => f.write_str("EXECUTE AS CALLER"),
+            Self::Creator => f.write_str("EXECUTE AS SELF"),
+            Self::Owner => f.write_str("EXECUTE AS OWNER"),
+            Self::User(name) => write!(f, "EXECUTE AS {}", Text(name)),
+        }
+    }
+}
+
+impl fmt::Display for ExecuteAs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.principal {
+            ImpersonatedPrincipal::Caller => f.write_str("EXECUTE AS CALLER")?,
+            ImpersonatedPrincipal::User(name) => write!(f, "EXECUTE AS USER = {name}")?,
+            ImpersonatedPrincipal::Login(name) => write!(f, "EXECUTE AS LOGIN = {name}")?,
+        }
+        f.write_str(word(self.no_revert, " WITH NO REVERT"))?;
+        match &self.cookie {
+            Some(variable) => write!(f, " WITH COOKIE INTO {variable}"),
+            None => Ok(()),
         }
     }
 }

@@ -90,7 +90,7 @@ impl fmt::Display for StatementKind {
             | Self::CreateRole(_)
             | Self::AlterRole(_) => principal(f, self),
             Self::Schema(it) => write!(f, "{it}"),
-            Self::Permission(it) => write!(f, "{it}"),
+            Self::Permission(_) | Self::ExecuteAs(_) | Self::Revert(_) => principal(f, self),
             Self::Dbcc(it) => write!(f, "{it}"),
             Self::Kill(it) => write!(f, "{it}"),
             Self::Checkpoint(seconds) => write!(f, "CHECKPOINT{}", Optional("", seconds.as_ref(), "")),
@@ -128,6 +128,9 @@ fn principal(f: &mut fmt::Formatter<'_>, kind: &StatementKind) -> fmt::Result {
         StatementKind::AlterUser(it) => write!(f, "{it}"),
         StatementKind::CreateRole(it) => write!(f, "{it}"),
         StatementKind::AlterRole(it) => write!(f, "{it}"),
+        StatementKind::Permission(it) => write!(f, "{it}"),
+        StatementKind::ExecuteAs(it) => write!(f, "{it}"),
+        StatementKind::Revert(cookie) => write!(f, "REVERT{}", Optional("WITH COOKIE = ", cookie.as_ref(), "")),
         _ => Ok(()),
     }
 }

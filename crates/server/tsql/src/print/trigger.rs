@@ -2,13 +2,13 @@
 
 use core::fmt;
 
-use super::{List, OptionalList, statement::Body};
+use super::{List, definition::module_options, statement::Body};
 use crate::ast::{TableTriggerSwitch, Trigger, TriggerEvents, TriggerSwitch, TriggerTiming};
 
 impl fmt::Display for Trigger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} TRIGGER {} ON {}", self.create, self.name, self.table)?;
-        write!(f, "{}", OptionalList("WITH ", &self.options, ""))?;
+        module_options(f, &self.options, self.execute_as.as_ref())?;
         write!(f, " {} {} AS\n{}", self.timing, self.events, Body(&self.body))
     }
 }

@@ -82,20 +82,23 @@ pub(super) fn has_permission(call: &Arguments<'_>) -> Result<Value, SqlError> {
         None | Some(Value::Null) => Ok(None),
         Some(_) => call.text(at).map(Some),
     };
-    if given(3)?.is_some() || given(4)?.is_some() {
-        return Err(SqlError::unsupported("HAS_PERMS_BY_NAME of a column"));
-    }
     let Some(permission) = given(2)? else {
         return Ok(Value::Null);
     };
-    let found = call.environment.has_permission(given(0)?, given(1)?, permission)?;
+    let column = match (given(3)?, given(4)?) {
+        (column, None) => column,
+        (Some(column), Some(class)) if class.trim_end().eq_ignore_ascii_case("COLUMN") => Some(column),
+        (Some(_) | None, Some(_)) => return Ok(Value::Null),
+    };
+    let found = (call.environment).has_permission(given(0)?, given(1)?, permission, column)?;
     Ok(found.map_or(Value::Null, |has| Value::Int(i32::from(has))))
 }
 
 /// IS_SRVROLEMEMBER for the current login.
 pub(super) fn is_server_role_member(call: &Arguments<'_>) -> Result<Value, SqlError> {
-    let login = call.environment.connection().login.as_ref();
-    if call.values.len() > 1 && !same_name(call.text(1)?, login) {
+    let login = call.environment.login(Key::Current)?;
+    let is_current = |name: &str| login.as_ref().is_some_and(|login| same_name(&login.name, name));
+    if call.values.len() > 1 && !is_current(call.text(1)?) {
         return Err(SqlError::unsupported("IS_SRVROLEMEMBER of another login"));
     }
     let found = call

@@ -34,7 +34,8 @@ pub(super) fn login(call: &Arguments<'_>) -> Result<Value, SqlError> {
         let login = call.environment.login(Key::Sid(sid))?;
         return Ok(login.map_or(Value::Null, |login| Value::Text(login.name)));
     }
-    Ok(text(&call.environment.connection().login))
+    let login = call.environment.login(Key::Current)?;
+    Ok(login.map_or(Value::Null, |login| Value::Text(login.name)))
 }
 
 /// ORIGINAL_LOGIN.

@@ -24,6 +24,8 @@ pub(crate) struct Device {
     pub name: String,
     /// Its folder; none is nowhere.
     pub path: Option<PathBuf>,
+    /// Whether it is below `backup` in the data folder, or nowhere.
+    pub is_below_backup: bool,
     /// What the engine writes to.
     pub destination: Arc<dyn Destination>,
 }
@@ -54,6 +56,7 @@ impl Device {
             return Ok(Self {
                 name,
                 path: None,
+                is_below_backup: true,
                 destination: Arc::new(Nowhere::default()),
             });
         }
@@ -62,6 +65,7 @@ impl Device {
             return Err(Refused::because(backup_error::device_not_opened(&name, &denied)).into());
         };
         Ok(Self {
+            is_below_backup: !Path::new(&name).is_absolute(),
             name,
             destination: Arc::new(Folder::new(&path)),
             path: Some(path),

@@ -39,6 +39,7 @@ impl Administration<'_, '_> {
         let (record, path) = self.backed_up(&name)?;
         let instance = self.session.instance;
         let device = Device::of(&backup.devices, words, instance.data_folder())?;
+        self.check_device(&device, options.replaces)?;
         let (sets, others) = device.sets(true)?;
         // No one drops it meanwhile.
         let held = self.registry.database(instance, &record).map_err(Refused::because)?;
@@ -94,6 +95,21 @@ impl Administration<'_, '_> {
             (line, execution),
         )?;
         Ok(Affected::Nothing)
+    }
+
+    /// Who is no administrator writes below the folder of backups alone, and removes no backup there.
+    fn check_device(&self, device: &Device, replaces: bool) -> Result<(), Ended> {
+        if self.permissions.is_administrator {
+            return Ok(());
+        }
+        if !device.is_below_backup {
+            let what = "BACKUP to an absolute path by a login that is no administrator";
+            return Err(SqlError::unsupported(what).into());
+        }
+        match replaces {
+            true => Err(SqlError::unsupported("BACKUP WITH INIT or FORMAT by a login that is no administrator").into()),
+            false => Ok(()),
+        }
     }
 
     /// The database of that name and its file, if it has one that can be backed up.

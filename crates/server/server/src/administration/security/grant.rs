@@ -1,16 +1,23 @@
 //! GRANT, DENY and REVOKE.
 //!
-//! - `who-may-grant`: the owner of the database, the owner of a schema for what is in it, and who
-//!   has CONTROL.
+//! - `who-may-grant`: the owner of the database, the owner of a schema for what is in it, who has
+//!   CONTROL, and GRANT and REVOKE of what they have WITH GRANT OPTION.
+//! - `a-denial-stays`: a denial on a column is taken back by REVOKE or GRANT on that column alone,
+//!   not by what is done on its table.
 
-use selenite_compiler::catalog::FunctionResult;
+use std::borrow::Cow;
+
 use selenite_compiler::{SqlError, same_name};
-use selenite_tsql::ast::{Name, ObjectName, Permission, PermissionAction, PermissionChange};
+use selenite_tsql::ast::{PermissionAction, PermissionChange};
 
+use super::grant_rows::GrantRows;
+use super::grant_target::Target;
 use super::user::{UserWork, is_fixed_role, is_reserved};
 use super::{error, refused};
-use crate::catalog::effective_permissions::Securable;
-use crate::catalog::grants::{self, Class, Grant, PermissionKind};
+use crate::catalog::effective_permissions::Permissions;
+use crate::catalog::grants::{Grant, GrantState, GrantedOn};
+use crate::catalog::permission::{may_act_as, may_grant};
+use crate::catalog::permission_kind::PermissionKind;
 use crate::catalog::principals::{DBO, GUEST, PUBLIC, not_there};
 
 fn word(action: PermissionAction) -> &'static str {
@@ -21,179 +28,66 @@ fn word(action: PermissionAction) -> &'static str {
     }
 }
 
-/// What permissions are changed on.
-struct Target {
-    class: Class,
-    id: i32,
-    /// The schema, or that of the object.
-    schema: Option<String>,
-    /// The permissions of ALL.
-    all: &'static [PermissionKind],
-}
-
 impl UserWork<'_> {
     pub fn change_permissions(&self, change: &PermissionChange) -> Result<(), SqlError> {
         let target = self.target(change)?;
-        let kinds = kinds(&change.permissions, &target, word(change.action))?;
+        let kinds = target.kinds(&change.permissions, word(change.action))?;
+        let actor = self.actor(change)?;
+        let mut rows = GrantRows::load(self.connection)?;
+        let mut changes = Vec::new();
+        for (kind, columns) in kinds {
+            let mut names = Vec::new();
+            for column in columns {
+                names.push(Some(self.column_of(&target, column)?));
+            }
+            let names = if names.is_empty() { vec![None] } else { names };
+            for column in names {
+                let on = target.on(column);
+                let grantor = actor.grantor((change.action, kind), (&target, &on), &rows)?;
+                changes.push((on, kind, grantor));
+            }
+        }
         let mut grantees = Vec::new();
         for name in &change.principals {
             grantees.push(self.grantee(&name.text, &target)?);
         }
         for grantee in grantees {
-            for kind in &kinds {
-                self.change(change.action, *kind, &target, grantee)?;
+            for (on, kind, grantor) in &changes {
+                let wanted = Grant {
+                    on: on.clone(),
+                    kind: *kind,
+                    grantee,
+                    grantor: *grantor,
+                    state: GrantState::Granted,
+                };
+                match change.action {
+                    PermissionAction::Grant => grant(&mut rows, wanted, change.grant_option)?,
+                    PermissionAction::Deny => deny(&mut rows, wanted, change.cascade)?,
+                    PermissionAction::Revoke => revoke(&mut rows, wanted, (change.grant_option, change.cascade))?,
+                }
             }
         }
         Ok(())
     }
 
-    fn change(
-        &self,
-        action: PermissionAction,
-        kind: PermissionKind,
-        target: &Target,
-        grantee: i32,
-    ) -> Result<(), SqlError> {
-        if action == PermissionAction::Revoke {
-            let is_it = |grant: &&Grant| {
-                (grant.class, grant.major_id, grant.kind, grant.grantee) == (target.class, target.id, kind, grantee)
-            };
-            let is_denied = self
-                .present
-                .grants()
-                .iter()
-                .find(is_it)
-                .is_some_and(|grant| grant.is_denied);
-            if kind == PermissionKind::Connect && !is_denied {
-                return Err(refused("REVOKE CONNECT, unlike DENY CONNECT,"));
-            }
-            return grants::revoke(self.connection, (target.class, target.id), kind, grantee);
-        }
-        grants::set(
-            self.connection,
-            &Grant {
-                class: target.class,
-                major_id: target.id,
-                kind,
-                grantee,
-                grantor: self.permissions.user.as_ref().map_or(DBO, |(id, _)| *id),
-                is_denied: action == PermissionAction::Deny,
-            },
-        )
-    }
-
-    fn target(&self, change: &PermissionChange) -> Result<Target, SqlError> {
-        let Some(securable) = &change.securable else {
-            return self.database_target();
+    /// Who changes permissions: the session, or the principal after AS that it may act as.
+    fn actor(&self, change: &PermissionChange) -> Result<Actor<'_>, SqlError> {
+        let Some(name) = &change.grantor else {
+            return Ok(Actor {
+                id: self.permissions.user.as_ref().map(|(id, _)| *id),
+                permissions: Cow::Borrowed(self.permissions),
+            });
         };
-        let name = &securable.name;
-        let class = securable.class.as_deref().unwrap_or("OBJECT").to_ascii_uppercase();
-        match class.as_str() {
-            "OBJECT" => self.object_target(name),
-            "SCHEMA" => {
-                let found = self.schema.names().named(&name.name.text);
-                let found = found.filter(|schema| schema.has_objects());
-                let may = |schema: &str| self.permissions.may(PermissionKind::Control, Securable::Schema(schema));
-                let found = found.filter(|schema| may(&schema.name));
-                let found = found.ok_or_else(|| not_there("find", "schema", &name.name.text))?;
-                Ok(Target {
-                    class: Class::Schema,
-                    id: found.id,
-                    schema: Some(found.name.clone()),
-                    all: &[],
-                })
-            }
-            "TYPE" => self.type_target(name),
-            "DATABASE" if same_name(&name.name.text, self.database) => self.database_target(),
-            "DATABASE" => Err(not_there("find", "database", &name.name.text)),
-            other => Err(refused(&format!("A permission on {other}"))),
-        }
-    }
-
-    fn database_target(&self) -> Result<Target, SqlError> {
-        if !self.permissions.may(PermissionKind::Control, Securable::Database) {
-            return Err(error(4613, "Grantor does not have GRANT permission.".to_owned()));
-        }
-        Ok(Target {
-            class: Class::Database,
-            id: 0,
-            schema: None,
-            all: &[],
+        let found = match same_name(&name.text, "dbo") {
+            true => Some(DBO),
+            false => self.present.id_of(&name.text),
+        };
+        let id = found.filter(|id| may_act_as(*id, self.permissions));
+        let id = id.ok_or_else(|| not_there("find", "principal", &name.text))?;
+        Ok(Actor {
+            id: Some(id),
+            permissions: Cow::Owned(Permissions::of_principal(id, self.schema)),
         })
-    }
-
-    fn type_target(&self, name: &ObjectName) -> Result<Target, SqlError> {
-        let own = name.name.text.as_str();
-        let is_here = |database: &Name| same_name(&database.text, self.database);
-        let in_schema = |schema: &str| self.schema.user_type(schema, own);
-        let found = match &name.schema {
-            Some(schema) => in_schema(&schema.text),
-            None => in_schema(&self.permissions.default_schema).or_else(|| in_schema("dbo")),
-        };
-        let found = found.filter(|_| name.database.as_ref().is_none_or(is_here));
-        let may = |schema: &str| {
-            self.permissions
-                .may(PermissionKind::Control, Securable::Type(schema, own))
-        };
-        match found.filter(|found| may(&found.row.schema)) {
-            Some(found) => Ok(Target {
-                class: Class::Type,
-                id: found.row.object_id,
-                schema: Some(found.row.schema.clone()),
-                all: &[],
-            }),
-            None => Err(not_there("find", "type", own)),
-        }
-    }
-
-    fn object_target(&self, name: &ObjectName) -> Result<Target, SqlError> {
-        let own = name.name.text.as_str();
-        if name
-            .database
-            .as_ref()
-            .is_some_and(|database| !same_name(&database.text, self.database))
-        {
-            let text = "You can only grant or revoke permissions on objects in the current database.";
-            return Err(error(4610, text.to_owned()));
-        }
-        let in_schema = |schema: &str| {
-            let table = self
-                .schema
-                .table(schema, own)
-                .map(|table| (table.table.object_id, ON_ROWS));
-            let view = || self.schema.view(schema, own).map(|view| (view.row.object_id, ON_ROWS));
-            let procedure = || self.schema.procedure(schema, own).map(|row| (row.object_id, ON_CALLS));
-            let function = || {
-                let function = self.schema.function(schema, own)?;
-                let returns_value = matches!(function.function.as_ref().ok()?.result, FunctionResult::Scalar(_));
-                Some((
-                    function.row.object_id,
-                    if returns_value { ON_CALLS } else { ON_FUNCTIONS },
-                ))
-            };
-            let sequence = || {
-                let sequence = self.schema.sequence(schema, own)?;
-                Some((sequence.row.object_id, ON_SEQUENCES))
-            };
-            let found = table.or_else(view).or_else(procedure).or_else(function);
-            let (id, all) = found.or_else(sequence)?;
-            Some((self.schema.names().named(schema)?.name.clone(), id, all))
-        };
-        let found = match &name.schema {
-            Some(schema) => in_schema(&schema.text),
-            None => in_schema(&self.permissions.default_schema).or_else(|| in_schema("dbo")),
-        };
-        let is_alone = |id: i32| self.schema.objects().iter().filter(|object| object.id == id).count() == 1;
-        let may = |schema: &str| self.permissions.may_on(PermissionKind::Control, (schema, own));
-        match found.filter(|(schema, id, _)| may(schema) && is_alone(*id)) {
-            Some((schema, id, all)) => Ok(Target {
-                class: Class::Object,
-                id,
-                schema: Some(schema),
-                all,
-            }),
-            None => Err(not_there("find", "object", own)),
-        }
     }
 
     /// 4617, 4624, 15151.
@@ -227,50 +121,144 @@ impl UserWork<'_> {
     }
 }
 
-/// The permissions that are changed.
-fn kinds(written: &[Permission], target: &Target, word: &str) -> Result<Vec<PermissionKind>, SqlError> {
-    if written.is_empty() {
-        return match target.all {
-            [] => Err(refused(&format!("{word} ALL on a database, schema or type"))),
-            all => Ok(all.to_vec()),
-        };
-    }
-    let mut kinds = Vec::new();
-    for permission in written {
-        let Some(kind) = PermissionKind::of_name(&permission.name) else {
-            return Err(refused(&format!("{word} {}", permission.name.to_ascii_uppercase())));
-        };
-        let is_of_rows = ON_ROWS.contains(&kind) || kind == PermissionKind::Execute;
-        let is_compatible = match target.class {
-            Class::Object if is_of_rows => target.all.contains(&kind),
-            Class::Type if kind == PermissionKind::ViewDefinition => {
-                return Err(refused(&format!("{word} VIEW DEFINITION on a type")));
-            }
-            Class::Database | Class::Object | Class::Schema | Class::Type => kind.is_on(target.class),
-        };
-        if !is_compatible {
-            let text = format!(
-                "Granted or revoked privilege {} is not compatible with object.",
-                kind.name()
-            );
-            return Err(error(4606, text));
-        }
-        kinds.push(kind);
-    }
-    Ok(kinds)
+/// Who changes permissions.
+struct Actor<'a> {
+    id: Option<i32>,
+    permissions: Cow<'a, Permissions>,
 }
 
-/// ALL on a table or view.
-const ON_ROWS: &[PermissionKind] = &[
-    PermissionKind::Select,
-    PermissionKind::Insert,
-    PermissionKind::Update,
-    PermissionKind::Delete,
-    PermissionKind::References,
-];
-/// ALL on a function that returns rows: those that it has here.
-const ON_FUNCTIONS: &[PermissionKind] = &[PermissionKind::Select];
-/// What NEXT VALUE FOR needs.
-const ON_SEQUENCES: &[PermissionKind] = &[PermissionKind::Update];
-/// ALL on a procedure, or on a function that returns a value.
-const ON_CALLS: &[PermissionKind] = &[PermissionKind::Execute];
+impl Actor<'_> {
+    /// By which right a permission is changed: `None` as the owner, otherwise as who has it WITH GRANT OPTION.
+    ///
+    /// # Errors
+    /// 4613, 15151.
+    fn grantor(
+        &self,
+        (action, kind): (PermissionAction, PermissionKind),
+        (target, on): (&Target, &GrantedOn),
+        rows: &GrantRows<'_>,
+    ) -> Result<Option<i32>, SqlError> {
+        if may_grant((kind, target.securable()), &self.permissions) {
+            return Ok(None);
+        }
+        let may = || self.permissions.may(kind, target.securable_of(on));
+        match self.id {
+            Some(id) if action != PermissionAction::Deny && rows.has_option(id, kind, on) && may() => Ok(Some(id)),
+            Some(_) | None => Err(target.not_permitted()),
+        }
+    }
+}
+
+/// GRANT.
+fn grant(rows: &mut GrantRows<'_>, wanted: Grant, with_option: bool) -> Result<(), SqlError> {
+    let is_grantable = with_option || rows.state(&wanted) == Some(GrantState::Grantable);
+    let state = match is_grantable {
+        true => GrantState::Grantable,
+        false => GrantState::Granted,
+    };
+    let wanted = Grant { state, ..wanted };
+    match &wanted.on.column {
+        // What is on columns alone is part of it now; a denial stays.
+        None => forget_columns(rows, &wanted, |state| state != GrantState::Denied)?,
+        // The same as on the whole is no row of its own.
+        Some(_) if rows.state(&on_whole(&wanted)) == Some(state) => return rows.remove(&wanted),
+        Some(_) => {}
+    }
+    rows.set(wanted)
+}
+
+/// DENY: with CASCADE to those, too, to whom the grantee has granted it.
+fn deny(rows: &mut GrantRows<'_>, wanted: Grant, cascades: bool) -> Result<(), SqlError> {
+    check_cascade(rows, &wanted, cascades, |_| true)?;
+    let denied = Grant {
+        state: GrantState::Denied,
+        ..wanted
+    };
+    if denied.on.column.is_none() {
+        forget_columns(rows, &denied, |_| true)?;
+    }
+    rows.set(denied.clone())?;
+    for orphan in rows.remove_orphans()? {
+        rows.set(Grant {
+            grantor: None,
+            state: GrantState::Denied,
+            ..orphan
+        })?;
+    }
+    Ok(())
+}
+
+/// REVOKE, or of the option alone.
+fn revoke(rows: &mut GrantRows<'_>, wanted: Grant, (of_option, cascades): (bool, bool)) -> Result<(), SqlError> {
+    let state = rows.state(&wanted);
+    if wanted.kind == PermissionKind::Connect && state != Some(GrantState::Denied) {
+        return Err(refused("REVOKE CONNECT, unlike DENY CONNECT,"));
+    }
+    let grantor = wanted.grantor;
+    check_cascade(rows, &wanted, cascades, |row| row.grantor == grantor)?;
+    let on_whole = wanted
+        .on
+        .column
+        .is_some()
+        .then(|| rows.state(&on_whole(&wanted)))
+        .flatten();
+    match (of_option, state) {
+        (true, Some(GrantState::Grantable)) => rows.set(Grant {
+            state: GrantState::Granted,
+            ..wanted
+        })?,
+        (true, Some(GrantState::Denied | GrantState::Excepted)) => {}
+        // The whole was granted, but not this column.
+        (_, _) if on_whole.is_some_and(GrantState::is_granted) => rows.set(Grant {
+            state: GrantState::Excepted,
+            ..wanted
+        })?,
+        (true, Some(GrantState::Granted) | None) | (false, _) => {
+            if wanted.on.column.is_none() {
+                forget_columns(rows, &wanted, |state| state != GrantState::Denied)?;
+            }
+            rows.remove(&wanted)?;
+        }
+    }
+    rows.remove_orphans().map(drop)
+}
+
+/// 4611: what a grantee may grant is taken away only together with what it has granted.
+fn check_cascade(
+    rows: &GrantRows<'_>,
+    wanted: &Grant,
+    cascades: bool,
+    counts: impl Fn(&Grant) -> bool,
+) -> Result<(), SqlError> {
+    let mut own = rows.of_grantee(wanted).filter(|row| counts(row));
+    match !cascades && own.any(|row| row.state == GrantState::Grantable) {
+        true => {
+            let text = "To revoke or deny grantable privileges, specify the CASCADE option.";
+            Err(error(4611, text.to_owned()))
+        }
+        false => Ok(()),
+    }
+}
+
+/// The same permission on the whole table or view.
+fn on_whole(wanted: &Grant) -> Grant {
+    Grant {
+        on: GrantedOn {
+            column: None,
+            ..wanted.on.clone()
+        },
+        ..wanted.clone()
+    }
+}
+
+/// Forgets what the same grantor did on columns, in these states.
+fn forget_columns(
+    rows: &mut GrantRows<'_>,
+    wanted: &Grant,
+    forgets: impl Fn(GrantState) -> bool,
+) -> Result<(), SqlError> {
+    let of_columns = rows.of_grantee(wanted).filter(|row| row.on.column.is_some());
+    let gone = of_columns.filter(|row| row.grantor == wanted.grantor && forgets(row.state));
+    let gone: Vec<Grant> = gone.cloned().collect();
+    gone.iter().try_for_each(|row| rows.remove(row))
+}

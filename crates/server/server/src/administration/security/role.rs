@@ -5,10 +5,10 @@ use selenite_tsql::ast::{self, AlterRoleAction};
 
 use super::procedure::not_allowed;
 use super::user::{UserWork, is_fixed_role, is_reserved, now};
-use super::{error, refused, special};
+use super::{error, special};
 use crate::catalog::effective_permissions::Securable;
-use crate::catalog::fixed_role::{FixedRole, UNSUPPORTED};
-use crate::catalog::grants::PermissionKind;
+use crate::catalog::fixed_role::FixedRole;
+use crate::catalog::permission_kind::PermissionKind;
 use crate::catalog::principals::{DBO, NEXT_ID, Role, ensure, not_there};
 
 impl UserWork<'_> {
@@ -122,9 +122,6 @@ impl UserWork<'_> {
         if same_name(name, "public") {
             let text = "Membership of the public role cannot be changed.";
             return Err(error(15081, text.to_owned()));
-        }
-        if UNSUPPORTED.iter().any(|known| same_name(known, name)) {
-            return Err(refused(&format!("The role '{name}'")));
         }
         match FixedRole::of_name(name) {
             Some(role) if self.permissions.owns() => Ok(role.id()),

@@ -8,11 +8,14 @@ use selenite_tsql::ast::{self, Setting, UserSource};
 
 use super::{error, refused, special};
 use crate::catalog::directory::Directory;
-use crate::catalog::effective_permissions::Permissions;
-use crate::catalog::fixed_role::{FixedRole, UNSUPPORTED};
+use crate::catalog::effective_permissions::{Permissions, Securable};
+use crate::catalog::executing_modules;
+use crate::catalog::fixed_role::FixedRole;
 use crate::catalog::grants;
+use crate::catalog::permission_kind::{Class, PermissionKind};
 use crate::catalog::principals::{NEXT_ID, Principals, User, ensure, not_there};
 use crate::catalog::schema::Schema;
+use crate::names::session_catalog::SessionCatalog;
 
 /// What a change of users is carried out with.
 pub(crate) struct UserWork<'a> {
@@ -28,6 +31,8 @@ pub(crate) struct UserWork<'a> {
     pub directory: &'a Directory,
     /// What the session may do in the database.
     pub permissions: &'a Permissions,
+    /// What names mean there.
+    pub catalog: &'a SessionCatalog,
 }
 
 impl UserWork<'_> {
@@ -62,6 +67,7 @@ impl UserWork<'_> {
     pub fn alter_user(&self, alter: &ast::AlterUser) -> Result<(), SqlError> {
         let user = self.known(&alter.name.text, "alter")?;
         self.check_options(&alter.options, "ALTER USER")?;
+        self.check_control(user, &alter.options)?;
         ensure(self.connection)?;
         if let Some(schema) = default_schema(&alter.options) {
             self.execute(
@@ -93,6 +99,18 @@ impl UserWork<'_> {
         Ok(())
     }
 
+    /// 15151: who may only alter users neither gives a user to another login, nor renames one that has CONTROL.
+    fn check_control(&self, user: &User, options: &[Setting]) -> Result<(), SqlError> {
+        let control = |permissions: &Permissions| permissions.may(PermissionKind::Control, Securable::Database);
+        let gives = options.iter().any(|option| option.name.is("LOGIN"));
+        let renames = options.iter().any(|option| option.name.is("NAME"));
+        let is_controlled = || control(&Permissions::of_principal(user.id, self.schema));
+        match (gives || renames && is_controlled()) && !control(self.permissions) {
+            true => Err(not_there("alter", "user", &user.name)),
+            false => Ok(()),
+        }
+    }
+
     pub fn drop_user(&self, name: &str, if_exists: bool) -> Result<(), SqlError> {
         if self.present.named(name).is_none() && if_exists && !is_reserved(name) {
             return Ok(());
@@ -113,8 +131,19 @@ impl UserWork<'_> {
         self.present.named(name).ok_or_else(|| not_there(verb, "user", name))
     }
 
-    /// 15138, 15421: a principal that owns something stays.
+    /// 15138, 15284, 15421: a principal that owns something, or has granted it, stays.
     pub(super) fn check_owns_nothing(&self, id: i32) -> Result<(), SqlError> {
+        if self.present.grants().iter().any(|grant| grant.grantor == Some(id)) {
+            let text = "The database principal has granted or denied permissions to objects in the database and cannot be \
+                        dropped.";
+            return Err(error(15284, text.to_owned()));
+        }
+        let contexts = executing_modules::all(self.schema);
+        if contexts.iter().any(|(_, context)| context.principal == id) {
+            let text = "The database principal is set as the execution context of one or more procedures, functions, or event \
+                        notifications and cannot be dropped.";
+            return Err(error(15136, text.to_owned()));
+        }
         if self.schema.names().all().iter().any(|schema| schema.owner == id) {
             let text = "The database principal owns a schema in the database, and cannot be dropped.";
             return Err(error(15138, text.to_owned()));
@@ -135,6 +164,7 @@ impl UserWork<'_> {
     pub(super) fn forget(&self, id: i32) -> Result<(), SqlError> {
         ensure(self.connection)?;
         self.execute("DELETE FROM main.selenite_member WHERE member = ?1", [id])?;
+        grants::forget(self.connection, Class::User, id)?;
         grants::forget_grantee(self.connection, id)
     }
 
@@ -217,9 +247,7 @@ pub(super) fn is_reserved(name: &str) -> bool {
 }
 
 pub(super) fn is_fixed_role(name: &str) -> bool {
-    same_name(name, "public")
-        || FixedRole::of_name(name).is_some()
-        || UNSUPPORTED.iter().any(|known| same_name(known, name))
+    same_name(name, "public") || FixedRole::of_name(name).is_some()
 }
 
 pub(super) fn now() -> i64 {

@@ -13,6 +13,7 @@ use selenite_tsql::ast::{AlterTable, AlterTableAction, Condition};
 use super::{DefinitionContext, Written, refusal};
 use crate::catalog::catalog_rows::{ObjectKind, check_name, salt};
 use crate::catalog::extended_properties::{self, HolderKind, PropertyHolder};
+use crate::catalog::grants;
 use crate::catalog::schema::{SchemaTable, is_temporary};
 
 impl DefinitionContext<'_> {
@@ -77,7 +78,7 @@ impl DefinitionContext<'_> {
         Ok(())
     }
 
-    /// Columns and constraints that are gone have no properties.
+    /// Columns and constraints that are gone have no properties, and columns no permissions.
     fn forget_parts(&self, table: &SchemaTable, new: &TableDefinition, id: i32) -> Result<(), SqlError> {
         if is_temporary(&new.name) {
             return Ok(());
@@ -88,6 +89,9 @@ impl DefinitionContext<'_> {
         let constraints = old
             .constraint_names()
             .filter(|name| !new.constraint_names().any(|other| same_name(other, name)));
+        for column in columns.clone() {
+            grants::forget_column(&self.database.connection, table.table.object_id, column)?;
+        }
         let gone = columns.map(|name| (HolderKind::Column, name));
         for (kind, name) in gone.chain(constraints.map(|name| (HolderKind::Constraint, name))) {
             let part = name.to_owned();

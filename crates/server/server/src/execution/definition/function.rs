@@ -6,7 +6,7 @@ use selenite_compiler::catalog::{FunctionParameter, FunctionResult, Table, UserF
 use selenite_compiler::definition::bracketed;
 use selenite_compiler::statement::Binding;
 use selenite_compiler::{Ends, SqlError, Variables, same_name, written_object};
-use selenite_tsql::ast::{self, Function, FunctionBody, Statement};
+use selenite_tsql::ast::{self, Function, FunctionBody, ModuleContext, Statement};
 
 use super::module::WithView;
 use super::{DefinitionContext, refusal};
@@ -55,6 +55,7 @@ impl DefinitionContext<'_> {
             self.check_inline(made, function)?;
         }
         self.keep_module(ObjectKind::Function, (&schema, &function.name, known), statement)
+            .map(drop)
     }
 
     /// 3729: a function that a check, a default or a computed column calls.
@@ -184,6 +185,9 @@ fn parameter_tables(parameters: &[FunctionParameter]) -> Result<Vec<Arc<Table>>,
 
 /// Refuses options that are not supported, by name.
 fn check_options(function: &Function) -> Result<(), SqlError> {
+    if !matches!(function.execute_as, None | Some(ModuleContext::Caller)) {
+        return Err(SqlError::unsupported("WITH EXECUTE AS of a function"));
+    }
     const KNOWN: [&str; 5] = [
         "SCHEMABINDING",
         "RETURNS NULL ON NULL INPUT",

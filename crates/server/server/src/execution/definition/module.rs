@@ -7,10 +7,13 @@ use selenite_compiler::definition::{SCHEMA, bracketed, is_scalar};
 use selenite_compiler::program::Program;
 use selenite_compiler::statement::Binding;
 use selenite_compiler::{SqlError, Variables, same_name, written_object};
-use selenite_tsql::ast::{Create, Name, ObjectName, Procedure, Statement, StatementKind, View};
+use selenite_tsql::ast::{Create, ModuleContext, Name, ObjectName, Procedure, Statement, StatementKind, View};
 
 use super::{DefinitionContext, Written, refusal};
-use crate::catalog::catalog_rows::{CatalogRow, ObjectKind};
+use crate::catalog::catalog_rows::{self, CatalogRow, ObjectKind};
+use crate::catalog::module_context::StoredContext;
+use crate::catalog::permission::may_impersonate;
+use crate::catalog::principals::{DBO, not_there};
 use crate::catalog::schema::{is_temporary, parsed};
 use crate::names::session_catalog::SessionCatalog;
 
@@ -38,6 +41,7 @@ impl DefinitionContext<'_> {
             self.check_binding(view, &schema)?;
         }
         self.keep_module(ObjectKind::View, (&schema, &view.name, known), statement)
+            .map(drop)
     }
 
     /// WITH CHECK OPTION is for views over one table, whose condition depends on nothing else.
@@ -139,7 +143,47 @@ impl DefinitionContext<'_> {
                 errors.remove(0)
             }
         })?;
-        self.keep_module(ObjectKind::Procedure, (&schema, &procedure.name, known), statement)
+        let place = self.place(name);
+        let is_caller = matches!(procedure.execute_as, None | Some(ModuleContext::Caller));
+        if place != "main" && !is_caller {
+            return Err(SqlError::unsupported("WITH EXECUTE AS of a temporary procedure"));
+        }
+        let execute_as = self.context_of(procedure.execute_as.as_ref(), &schema)?;
+        let id = self.keep_module(ObjectKind::Procedure, (&schema, &procedure.name, known), statement)?;
+        let state = execute_as.map(StoredContext::word);
+        catalog_rows::set_state(&self.database.connection, place, id, state.as_deref())
+    }
+
+    /// The principal of WITH EXECUTE AS of a module in a schema, if who defines the module may execute as it.
+    ///
+    /// # Errors
+    /// 15151.
+    pub(super) fn context_of(
+        &self,
+        execute_as: Option<&ModuleContext>,
+        schema: &str,
+    ) -> Result<Option<StoredContext>, SqlError> {
+        let permissions = self.objects.permissions();
+        let principals = self.catalog.schema.principals();
+        let own = permissions.user.as_ref().map(|(id, _)| *id);
+        let (id, name) = match execute_as {
+            None | Some(ModuleContext::Caller) => return Ok(None),
+            Some(ModuleContext::Creator) => (own, "SELF"),
+            Some(ModuleContext::Owner) => {
+                let owner = self.catalog.schema.names().named(schema).map(|schema| schema.owner);
+                let is_user = |id: &i32| *id == DBO || principals.users().iter().any(|user| user.id == *id);
+                (owner.filter(is_user), "OWNER")
+            }
+            Some(ModuleContext::User(name)) if same_name(name, "dbo") => (Some(DBO), name.as_str()),
+            Some(ModuleContext::User(name)) => (principals.named(name).map(|user| user.id), name.as_str()),
+        };
+        match id.filter(|id| may_impersonate(*id, &permissions)) {
+            Some(principal) => Ok(Some(StoredContext {
+                principal,
+                is_owner: execute_as == Some(&ModuleContext::Owner),
+            })),
+            None => Err(not_there("execute as", "user", name)),
+        }
     }
 
     /// Whether the definition is allowed: returns the schema, and the present object of its name and kind.
@@ -179,7 +223,7 @@ impl DefinitionContext<'_> {
         kind: ObjectKind,
         (schema, name, known): (&str, &ObjectName, Option<CatalogRow>),
         statement: &Statement,
-    ) -> Result<(), SqlError> {
+    ) -> Result<i32, SqlError> {
         let place = self.place(&name.name.text);
         let text = statement.position.text(self.source).trim_end();
         self.check_types((&self.catalog.default_schema, schema), text)?;
@@ -195,7 +239,7 @@ impl DefinitionContext<'_> {
             parent: None,
             definition: created(text),
         };
-        self.store(place, written)
+        self.store(place, written).map(|()| object_id)
     }
 
     pub(crate) fn drop_module(

@@ -15,6 +15,7 @@ use selenite_tsql::ast::{Name, ObjectName, Position, TypeReference};
 use super::{DefinitionContext, Written};
 use crate::catalog::catalog_rows::{CatalogRow, ObjectKind, check_name};
 use crate::catalog::extended_properties::{self, HolderKind, PropertyHolder};
+use crate::catalog::grants;
 use crate::catalog::schema::SchemaTable;
 use crate::catalog::schema::user_type::is_system;
 
@@ -258,6 +259,7 @@ impl DefinitionContext<'_> {
         }
         refer_by_column(&mut new, definition, renamed);
         self.move_property((HolderKind::Column, object_id), &old, asked)?;
+        grants::rename_column(&self.database.connection, table.table.object_id, &old, asked.new)?;
         self.keep_definition("main", &new, object_id)?;
         self.rename_in_statistics((table, object_id), (&old, asked.new))?;
         for (id, index) in &table.indexes {

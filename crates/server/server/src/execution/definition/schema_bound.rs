@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use selenite_compiler::catalog::{Catalog, Relation, Sequence, SystemFunction, Table, UserFunction};
 use selenite_compiler::statement::Binding;
-use selenite_compiler::{Ends, SqlError, Variables, same_name, written_object};
+use selenite_compiler::{Ends, SourceColumn, SqlError, Variables, same_name, written_object};
 use selenite_tsql::ast::{ObjectName, SelectStatement, Statement, StatementKind, View};
 
 use super::DefinitionContext;
@@ -36,6 +36,8 @@ struct NamesInText<'a> {
     /// The number of views around what is bound.
     depth: Cell<u32>,
     named: RefCell<Named>,
+    /// The tables that the text itself names, each time that it does.
+    sources: RefCell<Vec<Arc<Table>>>,
 }
 
 impl DefinitionContext<'_> {
@@ -132,6 +134,7 @@ impl DefinitionContext<'_> {
             catalog: &catalog,
             depth: Cell::new(0),
             named: RefCell::default(),
+            sources: RefCell::default(),
         };
         let variables = Variables::default();
         let binding = Binding {
@@ -187,8 +190,19 @@ impl Catalog for NamesInText<'_> {
         Ok(())
     }
 
-    fn note_column(&self, table: &Table, column: usize) {
-        if let (0, Some(column)) = (self.depth.get(), table.columns.get(column)) {
+    fn note_source(&self, relation: &Relation, _: &[SourceColumn]) -> Option<usize> {
+        let (Relation::Table(table), 0) = (relation, self.depth.get()) else {
+            return None;
+        };
+        let mut sources = self.sources.borrow_mut();
+        sources.push(Arc::clone(table));
+        sources.len().checked_sub(1)
+    }
+
+    fn note_column(&self, source: usize, column: usize) {
+        let sources = self.sources.borrow();
+        let table = sources.get(source);
+        if let Some((table, column)) = table.and_then(|table| Some((table, table.columns.get(column)?))) {
             let place = (table.schema.clone(), table.name.clone(), column.name.clone());
             self.named.borrow_mut().columns.push(place);
         }

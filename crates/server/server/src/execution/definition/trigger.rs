@@ -82,6 +82,11 @@ impl DefinitionContext<'_> {
             true => SqlError::internal("a trigger"),
             false => errors.remove(0),
         })?;
+        let state = TriggerState {
+            is_disabled: known.is_some_and(|known| known.state.is_disabled),
+            execute_as: self.context_of(trigger.execute_as.as_ref(), schema)?,
+            ..TriggerState::default()
+        };
         let object_id = match known {
             Some(known) => known.row.object_id,
             None => self.new_id("main")?,
@@ -97,21 +102,13 @@ impl DefinitionContext<'_> {
             parent: Some(parent),
             definition: created(statement.position.text(self.source).trim_end()),
         };
-        self.store("main", written).and_then(|()| self.forget_order(known))
+        self.store("main", written)?;
+        // ALTER TRIGGER takes the order away.
+        self.set_trigger_state(object_id, state)
     }
 
-    /// ALTER TRIGGER takes the order away.
-    fn forget_order(&self, trigger: Option<&Arc<SchemaTrigger>>) -> Result<(), SqlError> {
-        let Some(trigger) = trigger else { return Ok(()) };
-        let state = TriggerState {
-            is_disabled: trigger.state.is_disabled,
-            ..TriggerState::default()
-        };
-        self.set_trigger_state(trigger, state)
-    }
-
-    fn set_trigger_state(&self, trigger: &SchemaTrigger, state: TriggerState) -> Result<(), SqlError> {
-        let (connection, id) = (&self.database.connection, trigger.row.object_id);
+    fn set_trigger_state(&self, id: i32, state: TriggerState) -> Result<(), SqlError> {
+        let connection = &self.database.connection;
         catalog_rows::set_state(connection, "main", id, state.encode().as_deref())
     }
 
@@ -170,7 +167,7 @@ impl DefinitionContext<'_> {
                 *place = is_it;
             }
         }
-        self.set_trigger_state(trigger, state)
+        self.set_trigger_state(trigger.row.object_id, state)
     }
 
     /// Of INSTEAD OF triggers there is one for each event.
@@ -268,7 +265,7 @@ impl DefinitionContext<'_> {
                     is_disabled: !enable,
                     ..trigger.state
                 };
-                self.set_trigger_state(trigger, state)?;
+                self.set_trigger_state(trigger.row.object_id, state)?;
             }
         }
         Ok(())

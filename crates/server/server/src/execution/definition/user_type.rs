@@ -8,8 +8,8 @@ use selenite_types::DeclarationContext;
 use super::{DefinitionContext, refusal};
 use crate::catalog::catalog_rows::{ObjectKind, check_name, salt};
 use crate::catalog::effective_permissions::Securable;
-use crate::catalog::grants::{Class, PermissionKind};
 use crate::catalog::permission::{check_type, no_drop};
+use crate::catalog::permission_kind::{Class, PermissionKind};
 use crate::catalog::schema::function::described_table;
 use crate::catalog::schema::user_type::{is_system, type_exists};
 use crate::catalog::schema_names::SchemaRecord;
@@ -55,6 +55,7 @@ impl DefinitionContext<'_> {
             }
         }
         self.keep_module(ObjectKind::Type, (&schema, &create.name, None), statement)
+            .map(drop)
     }
 
     pub(crate) fn drop_type(&self, name: &ObjectName, if_exists: bool) -> Result<(), SqlError> {

@@ -76,7 +76,11 @@ pub const GROUPS: &[Group] = &[
             ("WITH RESULT SETS", "EXEC p 1 WITH RESULT SETS ((a int))"),
             ("EXECUTE AS", "EXECUTE AS USER = 'dbo'"),
             ("REVERT", "REVERT"),
-            ("DROP PROCEDURE", "DROP PROCEDURE IF EXISTS q, q2"),
+            (
+                "WITH EXECUTE AS of a procedure",
+                "CREATE PROCEDURE q4 WITH EXECUTE AS OWNER AS RETURN 1",
+            ),
+            ("DROP PROCEDURE", "DROP PROCEDURE IF EXISTS q, q2, q4"),
             (
                 "CREATE FUNCTION",
                 "CREATE FUNCTION f (@a int) RETURNS int AS BEGIN RETURN @a END",
@@ -455,8 +459,15 @@ pub const GROUPS: &[Group] = &[
             ("ALTER ROLE", "ALTER ROLE db_owner ADD MEMBER us3"),
             ("ALTER SERVER ROLE", "ALTER SERVER ROLE sysadmin ADD MEMBER l"),
             ("GRANT", "GRANT SELECT ON dbo.t TO us3"),
+            ("GRANT on columns", "GRANT SELECT (a) ON dbo.t TO us3"),
+            (
+                "GRANT WITH GRANT OPTION",
+                "GRANT INSERT ON dbo.t TO us3 WITH GRANT OPTION",
+            ),
+            ("GRANT IMPERSONATE", "GRANT IMPERSONATE ON USER::us3 TO r"),
             ("DENY", "DENY UPDATE ON dbo.t TO us3"),
             ("REVOKE", "REVOKE SELECT ON dbo.t FROM us3"),
+            ("REVOKE CASCADE", "REVOKE INSERT ON dbo.t FROM us3 CASCADE"),
             ("DROP USER", "DROP USER us3"),
             ("DROP LOGIN", "DROP LOGIN l"),
         ],

@@ -78,7 +78,7 @@ pub fn name(kind: &StatementKind) -> &'static str {
         StatementKind::CreateRole(_) => "CREATE ROLE",
         StatementKind::AlterRole(_) => "ALTER ROLE",
         StatementKind::Schema(_) => "CREATE SCHEMA",
-        StatementKind::Permission(_) => "GRANT",
+        StatementKind::Permission(_) | StatementKind::ExecuteAs(_) | StatementKind::Revert(_) => server_name(kind),
         StatementKind::Dbcc(_) => "DBCC",
         StatementKind::Kill(_) | StatementKind::Checkpoint(_) => server_name(kind),
         StatementKind::Reconfigure { .. } | StatementKind::Shutdown { .. } => server_name(kind),
@@ -87,6 +87,9 @@ pub fn name(kind: &StatementKind) -> &'static str {
 
 fn server_name(kind: &StatementKind) -> &'static str {
     let names = [
+        (matches!(kind, StatementKind::Permission(_)), "GRANT"),
+        (matches!(kind, StatementKind::ExecuteAs(_)), "EXECUTE AS"),
+        (matches!(kind, StatementKind::Revert(_)), "REVERT"),
         (matches!(kind, StatementKind::Kill(_)), "KILL"),
         (matches!(kind, StatementKind::Checkpoint(_)), "CHECKPOINT"),
         (matches!(kind, StatementKind::Reconfigure { .. }), "RECONFIGURE"),
@@ -98,7 +101,7 @@ fn server_name(kind: &StatementKind) -> &'static str {
 }
 
 /// All of them.
-pub const ALL: [&str; 73] = [
+pub const ALL: [&str; 75] = [
     "BEGIN .. END",
     "IF",
     "WHILE",
@@ -166,6 +169,8 @@ pub const ALL: [&str; 73] = [
     "ALTER ROLE",
     "CREATE SCHEMA",
     "GRANT",
+    "EXECUTE AS",
+    "REVERT",
     "DBCC",
     "KILL",
     "CHECKPOINT",

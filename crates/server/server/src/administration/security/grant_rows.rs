@@ -1,0 +1,178 @@
+//! The permissions of a database while GRANT, DENY or REVOKE changes them.
+
+use rusqlite::Connection;
+use selenite_compiler::SqlError;
+use selenite_runtime::sqlite::tsql_error;
+
+use crate::catalog::grants::{self, Grant, GrantState, GrantedOn};
+use crate::catalog::permission_kind::PermissionKind;
+
+/// All rows, in memory as in the file.
+pub struct GrantRows<'a> {
+    connection: &'a Connection,
+    rows: Vec<Grant>,
+}
+
+impl<'a> GrantRows<'a> {
+    /// Reads them.
+    ///
+    /// # Errors
+    /// SQLite's error.
+    pub fn load(connection: &'a Connection) -> Result<Self, SqlError> {
+        let rows = grants::load(connection).map_err(|error| tsql_error(&error))?;
+        Ok(Self { connection, rows })
+    }
+
+    /// What a grantor did with a permission before.
+    #[must_use]
+    pub fn state(&self, like: &Grant) -> Option<GrantState> {
+        let found = self.rows.iter().find(|row| is_same(row, like));
+        found.map(|row| row.state)
+    }
+
+    /// Those of a grantee, of all grantors, on something or a column of it.
+    pub fn of_grantee(&self, like: &Grant) -> impl Iterator<Item = &Grant> {
+        let of_grantee = (like.grantee, like.kind);
+        let own = self
+            .rows
+            .iter()
+            .filter(move |row| (row.grantee, row.kind) == of_grantee);
+        own.filter(|row| row.on.is_within(&like.on))
+    }
+
+    /// Notes what was done.
+    ///
+    /// # Errors
+    /// SQLite's error.
+    pub fn set(&mut self, grant: Grant) -> Result<(), SqlError> {
+        grants::set(self.connection, &grant)?;
+        self.rows.retain(|row| !is_same(row, &grant));
+        self.rows.push(grant);
+        Ok(())
+    }
+
+    /// Forgets what was done.
+    ///
+    /// # Errors
+    /// SQLite's error.
+    pub fn remove(&mut self, grant: &Grant) -> Result<(), SqlError> {
+        grants::remove(self.connection, grant)?;
+        self.rows.retain(|row| !is_same(row, grant));
+        Ok(())
+    }
+
+    /// Whether a principal may grant a permission because it was granted WITH GRANT OPTION.
+    #[must_use]
+    pub fn has_option(&self, principal: i32, kind: PermissionKind, on: &GrantedOn) -> bool {
+        gives_option(self.rows.iter(), principal, kind, on)
+    }
+
+    /// Forgets what was granted by principals who may no longer grant it, and returns that.
+    ///
+    /// # Errors
+    /// SQLite's error.
+    pub fn remove_orphans(&mut self) -> Result<Vec<Grant>, SqlError> {
+        // Two principals may have granted to each other: what counts is what the owner has begun.
+        let mut kept: Vec<Grant> = Vec::new();
+        let mut rest = self.rows.clone();
+        loop {
+            let is_kept = |row: &Grant| match row.grantor {
+                None => true,
+                Some(grantor) => gives_option(kept.iter(), grantor, row.kind, &row.on),
+            };
+            let (more, others): (Vec<Grant>, Vec<Grant>) = rest.into_iter().partition(is_kept);
+            rest = others;
+            if more.is_empty() {
+                break;
+            }
+            kept.extend(more);
+        }
+        for orphan in &rest {
+            self.remove(orphan)?;
+        }
+        Ok(rest)
+    }
+}
+
+fn gives_option<'g>(
+    rows: impl Iterator<Item = &'g Grant>,
+    principal: i32,
+    kind: PermissionKind,
+    on: &GrantedOn,
+) -> bool {
+    let own = rows.filter(|row| (row.grantee, row.kind) == (principal, kind) && on.is_within(&row.on));
+    let mut has = false;
+    for row in own {
+        match row.state {
+            GrantState::Grantable => has = true,
+            GrantState::Denied | GrantState::Excepted => return false,
+            GrantState::Granted => {}
+        }
+    }
+    has
+}
+
+/// Whether both are about the same permission of the same grantee by the same grantor.
+fn is_same(row: &Grant, other: &Grant) -> bool {
+    (row.kind, row.grantee, row.grantor) == (other.kind, other.grantee, other.grantor) && row.on.is_same(&other.on)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::permission_kind::Class;
+
+    fn grant(grantor: Option<i32>, grantee: i32, state: GrantState) -> Grant {
+        Grant {
+            on: GrantedOn {
+                class: Class::Object,
+                major_id: 5,
+                column: None,
+            },
+            kind: PermissionKind::Select,
+            grantee,
+            grantor,
+            state,
+        }
+    }
+
+    #[test]
+    fn who_loses_the_option_takes_along_what_others_have_by_it_even_in_a_circle() {
+        let connection = Connection::open_in_memory().unwrap();
+        let mut rows = GrantRows::load(&connection).unwrap();
+        let of_owner = grant(None, 7, GrantState::Grantable);
+        rows.set(of_owner.clone()).unwrap();
+        rows.set(grant(Some(7), 8, GrantState::Grantable)).unwrap();
+        rows.set(grant(Some(8), 7, GrantState::Grantable)).unwrap();
+        rows.set(grant(Some(8), 9, GrantState::Granted)).unwrap();
+        let kept = grant(None, 9, GrantState::Granted);
+        rows.set(kept.clone()).unwrap();
+        assert_eq!(rows.remove_orphans().unwrap(), []);
+        assert!(rows.has_option(8, PermissionKind::Select, &kept.on));
+        rows.remove(&of_owner).unwrap();
+        assert_eq!(rows.remove_orphans().unwrap().len(), 3);
+        assert_eq!(grants::load(&connection).unwrap(), [kept]);
+    }
+
+    #[test]
+    fn an_option_on_a_table_is_one_on_its_columns_but_not_on_one_that_is_denied() {
+        let connection = Connection::open_in_memory().unwrap();
+        let mut rows = GrantRows::load(&connection).unwrap();
+        let whole = grant(None, 7, GrantState::Grantable);
+        let on = |column: &str| GrantedOn {
+            column: Some(column.to_owned()),
+            ..whole.on.clone()
+        };
+        rows.set(whole.clone()).unwrap();
+        rows.set(Grant {
+            on: on("b"),
+            state: GrantState::Denied,
+            ..whole.clone()
+        })
+        .unwrap();
+        assert!(rows.has_option(7, PermissionKind::Select, &on("a")));
+        assert!(!rows.has_option(7, PermissionKind::Select, &on("B")));
+        assert!(!rows.has_option(7, PermissionKind::Update, &on("a")));
+        assert!(!rows.has_option(8, PermissionKind::Select, &on("a")));
+    }
+}
