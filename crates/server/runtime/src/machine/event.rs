@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use selenite_compiler::program::step::{Access, Operand, Role, SelectAssign, SelectValues, Step, Switch};
 use selenite_compiler::program::{Program, StatementId, index};
-use selenite_compiler::{Frame as Values, SqlError};
+use selenite_compiler::{Ends, Frame as Values, SqlError};
 use selenite_tsql::ast;
 use selenite_types::Value;
 
 use super::done_sender::DoneReport;
+use super::frame::Reach;
 use super::raise::{Failed, Halt};
 use super::scalar::is_heavy;
 use super::{Affected, Command, Failure, Host, Machine, Message, TableStatement, Wait, wait_text};
@@ -247,7 +248,14 @@ impl Machine {
                 if !matches!(failure, Failure::Stop(_)) {
                     self.row_count = 0;
                 }
-                self.failure(failure, failed, host)
+                match failure {
+                    Failure::Error(error) if done.access == Access::Write && error.ends() == Ends::Batch => {
+                        let mut raised = self.raised(error);
+                        raised.reach = Reach::Definition;
+                        self.raise(raised, failed, host)
+                    }
+                    Failure::Error(_) | Failure::Stop(_) => self.failure(failure, failed, host),
+                }
             }
         }
     }

@@ -99,6 +99,9 @@ pub(super) enum Reach {
     Statement,
     /// The batch, procedure or text: a compilation error. No TRY of the same frame handles it.
     Scope,
+    /// As [`Reach::Scope`], of a statement that changes definitions: it is checked when it runs, so that a TRY of the same
+    /// frame handles it, and its transaction can't be committed then.
+    Definition,
     /// The batch and all frames that it called.
     Batch,
     /// As [`Reach::Batch`], and the transaction is rolled back.

@@ -93,12 +93,13 @@ impl Machine {
         let is_of_trigger = self.is_in_trigger();
         let aborts = match raised.reach {
             Reach::Scope => is_of_trigger,
+            Reach::Definition => is_of_trigger || self.options.xact_abort,
             Reach::Statement | Reach::Batch | Reach::Transaction | Reach::Connection => {
                 self.options.xact_abort && raised.honours_abort
             }
         };
         if let Some((frame, handler)) = self.handler(raised.reach) {
-            let dooms = aborts || raised.reach >= Reach::Transaction;
+            let dooms = aborts || raised.reach == Reach::Definition || raised.reach >= Reach::Transaction;
             if dooms && self.transaction.count > 0 {
                 self.transaction.is_doomed = true;
                 self.show_transaction(host);
@@ -126,11 +127,11 @@ impl Machine {
                 self.abandon_firings(self.frames.len(), host)?;
                 Ok(self.abandon_capture(self.frames.len(), host)?)
             }
-            Reach::Scope if self.frames.len() > 1 => {
+            Reach::Scope | Reach::Definition if self.frames.len() > 1 => {
                 self.send_done(failed.command, DoneReport::Error, host)?;
                 self.end_frame(None, host)
             }
-            Reach::Scope | Reach::Batch => Err(Halt::Batch),
+            Reach::Scope | Reach::Definition | Reach::Batch => Err(Halt::Batch),
             Reach::Transaction => {
                 if self.transaction.count > 0 {
                     self.done_sender.flush(host)?;

@@ -227,6 +227,25 @@ fn a_name_that_is_not_found_ends_the_scope_and_is_caught_around_it() {
     );
 }
 
+/// TRY .. CATCH, example of DDL: a definition that fails is caught in its own frame, and its transaction can't be committed.
+#[test]
+fn a_definition_that_fails_is_caught_in_its_own_frame_and_dooms_its_transaction() {
+    let taken = || Err(SqlError::new(2714, selenite_compiler::Ends::Batch, "taken"));
+    let mut fixture = Fixture::new();
+    fixture.answer(taken());
+    let recorded = fixture.run(
+        "BEGIN TRAN
+         BEGIN TRY CREATE TABLE t (a INT) PRINT 'b' END TRY
+         BEGIN CATCH PRINT ERROR_NUMBER() PRINT XACT_STATE() ROLLBACK END CATCH
+         PRINT 'd'",
+    );
+    let printed: Vec<&String> = recorded.iter().filter(|call| call.starts_with("print")).collect();
+    assert_eq!(printed, ["print 2714", "print -1", "print d"]);
+    fixture.answer(taken());
+    let recorded = fixture.run("CREATE TABLE t (a INT) PRINT 'd'");
+    assert!(!recorded.contains(&"print d".to_owned()), "{recorded:?}");
+}
+
 /// RAISERROR: severity 20 and above end the connection, and no CATCH handles them.
 #[test]
 fn a_fatal_error_ends_the_connection() {
