@@ -31,6 +31,7 @@ mod subquery;
 mod text;
 
 pub use alter::{Alteration, ColumnSource, Rebuild, Step, mentions};
+pub use column::{OLD_TYPES, SYS};
 pub use index::IndexDefinition;
 pub use sequence::{SequenceChange, SequencePresent};
 pub use sqlite::{index_name, null_index_name, quoted};
@@ -65,7 +66,7 @@ pub struct ColumnDefinition {
     pub name: String,
     /// The type; `None` for a computed column, whose expression's type is decided by binding.
     pub data_type: Option<DataType>,
-    /// The schema and name of its type, if that is an alias type.
+    /// The schema and name of its type, if that is an alias type, or text, ntext or image.
     pub user_type: Option<(String, String)>,
     /// Whether it may be NULL.
     pub nullable: bool,

@@ -7,6 +7,7 @@
 //!   with an unknown value is left out, never invented; columns after the last known one are left
 //!   out, too.
 
+mod absent;
 mod cell;
 mod collations;
 mod columns;
@@ -22,6 +23,7 @@ mod indexes;
 mod information;
 mod information_constraints;
 mod key_management;
+mod linked_servers;
 mod machine;
 mod modules;
 mod objects;
@@ -233,6 +235,8 @@ const GROUPS: &[&[ViewSpec]] = &[
     compatible::VIEWS,
     information::VIEWS,
     information_constraints::VIEWS,
+    linked_servers::VIEWS,
+    absent::VIEWS,
 ];
 const FUNCTIONS: &[&[FunctionSpec]] = &[
     principals::FUNCTIONS,

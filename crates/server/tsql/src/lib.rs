@@ -19,6 +19,7 @@ pub use batch::{Batch, split_batches};
 pub use error::SyntaxError;
 pub use keyword::is_reserved;
 pub use parser::{Options, UserTypes, parse, parse_typed, parse_while};
+pub use print::{stored_condition, stored_expression, stored_filter};
 
 /// 4,096 tokens: about 100 us, and less than 1 MiB of a tree.
 pub(crate) const TOKENS_BETWEEN_POLLS: usize = 4096;

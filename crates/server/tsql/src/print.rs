@@ -28,8 +28,11 @@ mod set_option;
 mod setting;
 mod source;
 mod statement;
+mod stored;
 mod table;
 mod trigger;
+
+pub use stored::{stored_condition, stored_expression, stored_filter};
 
 /// Items separated by commas.
 struct List<'a, T>(&'a [T]);

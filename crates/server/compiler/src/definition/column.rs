@@ -121,11 +121,23 @@ pub(super) fn is_nullable_type(type_name: &ast::TypeName) -> bool {
     }
 }
 
-/// The schema and name of an alias type.
+/// The schema and name of an alias type, or of a type of old whose values are those of another type.
 pub(super) fn alias_name(type_name: &ast::TypeName) -> Option<(String, String)> {
-    let alias = type_name.alias()?;
-    Some((alias.schema.clone(), alias.name.clone()))
+    if let Some(alias) = type_name.alias() {
+        return Some((alias.schema.clone(), alias.name.clone()));
+    }
+    let name = type_name.name.name.text.to_lowercase();
+    let old = match name.strip_prefix("national ") {
+        Some("text") => "ntext",
+        Some(_) | None => name.as_str(),
+    };
+    OLD_TYPES.contains(&old).then(|| (SYS.to_owned(), old.to_owned()))
 }
+
+/// The schema of the types of old.
+pub const SYS: &str = "sys";
+/// They are varchar(max), nvarchar(max) and varbinary(max) but for their names.
+pub const OLD_TYPES: [&str; 3] = ["text", "ntext", "image"];
 
 fn is_sysname(type_name: &ast::TypeName) -> bool {
     type_name.name.name.is("sysname")

@@ -61,6 +61,10 @@ impl Administration<'_, '_> {
                 .ok_or_else(|| invalid(1227, "time-out", PROCEDURE))?,
             Some(Value::SmallInt(milliseconds)) if *milliseconds >= -1 => i32::from(*milliseconds),
             Some(Value::TinyInt(milliseconds)) => i32::from(*milliseconds),
+            // A parameter of type int takes a text, too.
+            Some(Value::Text(text)) => (text.trim().parse().ok())
+                .filter(|milliseconds| *milliseconds >= -1)
+                .ok_or_else(|| invalid(1227, "time-out", PROCEDURE))?,
             // 1227: a time-out that is none.
             Some(_) => return Err(invalid(1227, "time-out", PROCEDURE).into()),
         };

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use selenite_compiler::catalog::KeyKind;
 use selenite_compiler::definition::IndexDefinition;
 use selenite_compiler::{ObjectKind, same_name};
+use selenite_tsql::stored_filter;
 
 use crate::catalog::schema::{Schema, SchemaTable};
 
@@ -195,7 +196,7 @@ impl SchemaTable {
                 is_unique: index.is_unique,
                 columns: index.columns.clone(),
                 include: index.include.clone(),
-                filter: index.filter.as_ref().map(|filter| format!("({filter})")),
+                filter: index.filter.as_ref().map(|filter| stored_filter(filter)),
                 ignores_duplicates: index.ignores_duplicates,
                 is_disabled: index.is_disabled,
             };

@@ -117,6 +117,13 @@ pub const SYS: &str = "sys";
 /// The schema of the SQL standard's views.
 pub const INFORMATION: &str = "INFORMATION_SCHEMA";
 /// Found without `sys.`, too.
-const COMPATIBLE: &[&str] = &["sysobjects", "syscolumns", "sysdatabases", "systypes", "sysprocesses"];
+const COMPATIBLE: &[&str] = &[
+    "sysobjects",
+    "syscolumns",
+    "sysdatabases",
+    "systypes",
+    "sysprocesses",
+    "sysusers",
+];
 /// The function that the binder treats specially: its columns depend on its arguments.
 pub const SPLIT: &str = "STRING_SPLIT";

@@ -286,6 +286,7 @@ const PROCEDURES: &[ProcedureSpec] = &[
     procedure!("sp_cursor_list", Check::OfServer),
     procedure!("sp_describe_cursor", Check::OfServer),
     procedure!("sp_updatestats", Check::Qualifiers(&[])),
+    procedure!("sp_MSforeachtable", Check::Qualifiers(&[])),
     procedure!("sp_helptext", Check::Module),
     procedure!("sp_helpdb", Check::Database),
     procedure!("sp_who", Check::OfServer),

@@ -11,6 +11,7 @@ use selenite_compiler::{
     ColumnFacts, ColumnKey, DatabaseFacts, IdentityFacts, Key, ObjectFacts, ObjectKey, ObjectKind, PrincipalFacts,
     SchemaFacts, SqlError, TableOption, UserTypeFacts, same_name,
 };
+use selenite_tsql::{stored_condition, stored_expression};
 use selenite_types::Decimal;
 
 use crate::bulk_load::{ReadFiles, open_allowed, read_allowed};
@@ -168,8 +169,8 @@ impl SessionObjects {
             .find(|check| same_name(&check.name, &object.name));
         let defaults = definition.columns.iter().filter_map(|column| column.default.as_ref());
         let default = defaults.into_iter().find(|(name, _)| same_name(name, &object.name));
-        let text = check.map(|check| format!("({})", check.condition));
-        text.or_else(|| default.map(|(_, value)| format!("({value})")))
+        let text = check.map(|check| stored_condition(&check.condition));
+        text.or_else(|| default.map(|(_, value)| stored_expression(value)))
             .map(Arc::from)
     }
 

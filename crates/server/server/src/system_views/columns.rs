@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use selenite_compiler::SqlError;
 use selenite_compiler::catalog::Column;
+use selenite_tsql::stored_expression;
 use selenite_types::DataType;
 
 use super::view_column::{self, ViewColumn};
@@ -65,7 +66,7 @@ pub(crate) const VIEWS: &[ViewSpec] = &[
     },
 ];
 
-const COLUMN: &[ColumnSpec] = &[
+pub(crate) const COLUMN: &[ColumnSpec] = &[
     ("object_id", INT, false),
     ("name", NAME, true),
     ("column_id", INT, false),
@@ -197,7 +198,7 @@ fn computed_columns(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
         let computed = column.computed.as_ref();
         let text = computed
             .filter(|_| shows)
-            .map(|computed| format!("({})", computed.value));
+            .map(|computed| stored_expression(&computed.value));
         Ok(computed.map(|computed| row![text, true, computed.persisted]))
     })
 }

@@ -6,6 +6,7 @@ use selenite_types::DataType;
 use super::columns::{SYSNAME, TYPES};
 use super::files::path;
 use super::objects::moments;
+use super::principals::{Principal, all_principals};
 use super::{
     BIT, Cell, ColumnSpec, INT, NAME, Row, SMALL, SYS, TIME, TINY, ViewContext, ViewSpec, bytes, listed, narrow, row,
     text, view_column,
@@ -41,6 +42,13 @@ pub(crate) const VIEWS: &[ViewSpec] = &[
         is_of_server: true,
         columns: &[TYPE],
         rows: types,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "sysusers",
+        is_of_server: false,
+        columns: &[USER],
+        rows: users,
     },
 ];
 
@@ -302,3 +310,59 @@ fn types(_: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
 
 /// sysobjects.category of what comes with the server.
 const SHIPPED: i32 = 2;
+
+const USER: &[ColumnSpec] = &[
+    ("uid", SMALL, true),
+    ("status", SMALL, true),
+    ("name", NAME, true),
+    ("sid", bytes(85), true),
+    ("roles", bytes(2048), true),
+    ("createdate", TIME, false),
+    ("updatedate", TIME, false),
+    ("altuid", SMALL, true),
+    ("password", bytes(256), true),
+    ("gid", SMALL, true),
+    ("environ", narrow(255), true),
+    ("hasdbaccess", INT, true),
+    ("islogin", INT, true),
+    ("isntname", INT, true),
+    ("isntgroup", INT, true),
+    ("isntuser", INT, true),
+    ("issqluser", INT, true),
+    ("isaliased", INT, true),
+    ("issqlrole", INT, true),
+    ("isapprole", INT, true),
+];
+
+/// Users and roles; the numbers of a role's members are no more what they were.
+fn users(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
+    let row = |principal: Principal<'_>| {
+        let (is_user, is_role) = (i32::from(!principal.is_role), i32::from(principal.is_role));
+        let has_access = i32::from(!principal.is_role && principal.sid.is_some());
+        let (made, changed) = principal.moments(context.state.now.offset_minutes);
+        let group = if principal.is_role { principal.id } else { 0 };
+        row![
+            principal.id,
+            0,
+            principal.name,
+            principal.sid,
+            Cell::Null,
+            made,
+            changed,
+            Cell::Null,
+            Cell::Null,
+            group,
+            Cell::Null,
+            has_access,
+            is_user,
+            0,
+            0,
+            0,
+            is_user,
+            0,
+            is_role,
+            0,
+        ]
+    };
+    Ok(all_principals(context).into_iter().map(row).collect())
+}

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use selenite_compiler::catalog::{ForeignKey, ReferencedAction};
 use selenite_compiler::{ObjectKind, SqlError, same_name};
+use selenite_tsql::{stored_condition, stored_expression};
 
 use super::objects::{OBJECT, object, of_kind};
 use super::{BIT, ColumnSpec, INT, LONG_TEXT, Row, SYS, TINY, ViewContext, ViewSpec, row, text};
@@ -110,7 +111,7 @@ fn checks(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
             false,
             check.is_some_and(|check| !check.is_trusted),
             column.unwrap_or(0),
-            check.filter(|_| shows).map(|check| format!("({})", check.condition)),
+            check.filter(|_| shows).map(|check| stored_condition(&check.condition)),
             true,
             is_given("CK__", "CK__", listed),
         ]
@@ -145,7 +146,7 @@ fn defaults(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
                 .default
                 .as_ref()
                 .filter(|default| same_name(&default.name, &listed.name))?;
-            Some((number, format!("({})", default.value)))
+            Some((number, stored_expression(&default.value)))
         });
         let (number, definition) = found.unwrap_or_default();
         row![number, shows.then_some(definition), is_given("DF__", "DF__", listed)]

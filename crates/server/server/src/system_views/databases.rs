@@ -4,7 +4,7 @@ use selenite_compiler::SqlError;
 use selenite_types::{DataType, Value};
 
 use super::{
-    BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, TIME, TINY, VARIANT, ViewContext, ViewSpec, bytes, encryption, row,
+    BIT, Cell, ColumnSpec, INT, NAME, Row, SMALL, SYS, TIME, TINY, VARIANT, ViewContext, ViewSpec, bytes, encryption, row,
     text,
 };
 use crate::master::MASTER;
@@ -84,6 +84,29 @@ const DATABASES: &[ColumnSpec] = &[
     ("is_date_correlation_on", BIT, false),
     ("is_cdc_enabled", BIT, false),
     ("is_encrypted", BIT, true),
+    ("is_honor_broker_priority_on", BIT, true),
+    ("replica_id", DataType::UniqueIdentifier, true),
+    ("group_database_id", DataType::UniqueIdentifier, true),
+    ("resource_pool_id", INT, true),
+    ("default_language_lcid", SMALL, true),
+    ("default_language_name", NAME, true),
+    ("default_fulltext_language_lcid", INT, true),
+    ("default_fulltext_language_name", NAME, true),
+    ("is_nested_triggers_on", BIT, true),
+    ("is_transform_noise_words_on", BIT, true),
+    ("two_digit_year_cutoff", SMALL, true),
+    ("containment", TINY, true),
+    ("containment_desc", text(60), true),
+    ("target_recovery_time_in_seconds", INT, true),
+    ("is_federation_member", BIT, true),
+    ("is_remote_data_archive_enabled", BIT, true),
+    ("is_mixed_page_allocation_on", BIT, true),
+    ("catalog_collation_type", INT, false),
+    ("catalog_collation_type_desc", text(60), true),
+    ("physical_database_name", NAME, true),
+    ("is_accelerated_database_recovery_on", BIT, true),
+    ("is_ledger_on", BIT, true),
+    ("is_change_feed_enabled", BIT, true),
 ];
 
 fn databases(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
@@ -133,7 +156,23 @@ fn databases(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
         switches[CURSOR_SWITCH] = options.is_local_cursor_default();
         switches[MASTER_KEY_SWITCH] = record.id == MASTER && encryption::has_master_key(context);
         row.extend(switches.map(Cell::from));
-        row.extend(row![Cell::Null, off, 0, "NOTHING", off, off, is_encrypted,]);
+        row.extend(row![Cell::Null, off, 0, "NOTHING", off, off, is_encrypted, off]);
+        // Of replicas, and of databases that are contained.
+        row.extend(vec![Cell::Null; 10]);
+        row.extend(row![
+            0,
+            "NONE",
+            0,
+            off,
+            off,
+            off,
+            0,
+            "DATABASE_DEFAULT",
+            &record.name,
+            off,
+            off,
+            off
+        ]);
         rows.push(row);
     }
     Ok(rows)

@@ -59,7 +59,7 @@ const FILE: &[ColumnSpec] = &[
     ("is_percent_growth", BIT, false),
     ("is_name_reserved", BIT, false),
 ];
-const SPACE: &[ColumnSpec] = &[
+pub(crate) const SPACE: &[ColumnSpec] = &[
     ("name", NAME, false),
     ("data_space_id", INT, false),
     ("type", DataType::Char(2), false),

@@ -36,7 +36,7 @@ pub(crate) const VIEWS: &[ViewSpec] = &[
     },
 ];
 
-const INDEX: &[ColumnSpec] = &[
+pub(crate) const INDEX: &[ColumnSpec] = &[
     ("object_id", INT, false),
     ("name", NAME, true),
     ("index_id", INT, false),

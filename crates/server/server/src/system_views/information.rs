@@ -210,9 +210,9 @@ fn columns(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
         ];
         let facts = Facts::of(&column.data_type);
         row.extend(row![
-            type_name(&column.data_type),
-            facts.length,
-            facts.octets,
+            column.old_type.unwrap_or_else(|| type_name(&column.data_type)),
+            column.old_type.map_or(facts.length, |old| Some(old_length(old).0)),
+            column.old_type.map_or(facts.octets, |old| Some(old_length(old).1)),
             facts.precision,
             facts.radix,
             facts.scale,
@@ -304,6 +304,14 @@ impl Facts {
             },
             Family::Bit | Family::Guid => Self::default(),
         }
+    }
+}
+
+/// The length of a type of old in characters, and in bytes.
+fn old_length(name: &str) -> (i32, i32) {
+    match name {
+        "ntext" => (0x3fff_ffff, 0x7fff_fffe),
+        _ => (i32::MAX, i32::MAX),
     }
 }
 

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use selenite_compiler::SqlError;
 use selenite_compiler::catalog::{ForeignKey, KeyKind, ReferencedAction};
+use selenite_compiler::definition::mentions;
+use selenite_tsql::stored_condition;
 
-use super::constraints::{all_foreign_keys, column_id, referenced_key};
+use super::constraints::{all_foreign_keys, referenced_key};
 use super::information::limited;
 use super::{ColumnSpec, INFORMATION, INT, NAME, Row, ViewContext, ViewSpec, narrow, row, text};
 use crate::catalog::schema::SchemaTable;
@@ -173,7 +175,7 @@ fn checks(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
         for check in &table.definition.checks {
             let mut row = place(context, table, &check.name);
             row.push(match shows {
-                true => limited(&format!("({})", check.condition)),
+                true => limited(&stored_condition(&check.condition)),
                 false => super::Cell::Null,
             });
             rows.push(row);
@@ -189,8 +191,7 @@ const USED_COLUMN: &[ColumnSpec] = &[
     ("COLUMN_NAME", NAME, true),
 ];
 
-/// Keys use their columns, foreign keys their own. Which columns a check uses is not recorded, except for a check
-/// that was written at a column.
+/// Keys use their columns, foreign keys their own, and a check those that its text names.
 fn used_columns(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = Vec::new();
     for table in context.objects.catalog.schema.sorted_tables() {
@@ -208,7 +209,9 @@ fn used_columns(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
             key.columns.iter().for_each(|column| add(column, &key.name));
         }
         for check in &definition.checks {
-            if let Some(column) = check.column.as_ref().filter(|column| column_id(table, column) > 0) {
+            let text = check.condition.to_string();
+            let columns = definition.columns.iter().map(|column| column.name.as_str());
+            for column in columns.filter(|column| mentions(&text, column)) {
                 add(column, &check.name);
             }
         }

@@ -7,7 +7,7 @@ use selenite_compiler::SqlError;
 use selenite_types::DataType;
 
 use super::requests::elapsed;
-use super::{BIG, Cell, ColumnSpec, INT, Row, SYS, TIME, ViewContext, ViewSpec, row};
+use super::{BIG, Cell, ColumnSpec, INT, Row, SYS, TIME, ViewContext, ViewSpec, row, text};
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
     ViewSpec {
@@ -16,6 +16,13 @@ pub(crate) const VIEWS: &[ViewSpec] = &[
         is_of_server: true,
         columns: &[MACHINE],
         rows: machine,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "dm_os_host_info",
+        is_of_server: true,
+        columns: &[HOST],
+        rows: |_| Ok(vec![host()]),
     },
     ViewSpec {
         schema: SYS,
@@ -61,6 +68,31 @@ fn machine(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
         uptime.map(|uptime| big(uptime.saturating_sub(running))),
         Cell::of_time(Some(instance.started()), context.state.now.offset_minutes),
     ]])
+}
+
+const HOST: &[ColumnSpec] = &[
+    ("host_platform", text(256), false),
+    ("host_distribution", text(256), false),
+    ("host_release", text(256), false),
+    ("host_service_pack_level", text(256), false),
+    ("host_sku", INT, true),
+    ("os_language_version", INT, false),
+];
+
+/// The system, by os-release(5).
+fn host() -> Row {
+    let release = fs::read_to_string("/etc/os-release").unwrap_or_default();
+    let field = |name: &str| {
+        let mut lines = release.lines();
+        let found = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+        found.unwrap_or_default().trim_matches('"').to_owned()
+    };
+    let platform = match std::env::consts::OS {
+        "linux" => "Linux",
+        "windows" => "Windows",
+        other => other,
+    };
+    row![platform, field("NAME"), field("VERSION_ID"), "", Cell::Null, 0]
 }
 
 const MEMORY: &[ColumnSpec] = &[

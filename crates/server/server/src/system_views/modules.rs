@@ -19,7 +19,29 @@ pub(crate) const VIEWS: &[ViewSpec] = &[
     },
     ViewSpec {
         schema: SYS,
+        name: "all_sql_modules",
+        is_of_server: false,
+        columns: &[MODULE],
+        rows: modules,
+    },
+    // The server's own views and procedures have no texts in T-SQL to show.
+    ViewSpec {
+        schema: SYS,
+        name: "system_sql_modules",
+        is_of_server: true,
+        columns: &[MODULE],
+        rows: |_| Ok(Vec::new()),
+    },
+    ViewSpec {
+        schema: SYS,
         name: "parameters",
+        is_of_server: false,
+        columns: &[PARAMETER],
+        rows: parameters,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "all_parameters",
         is_of_server: false,
         columns: &[PARAMETER],
         rows: parameters,

@@ -253,6 +253,15 @@ const TABLE: &[ColumnSpec] = &[
     ("history_table_id", INT, true),
     ("is_remote_data_archive_enabled", BIT, true),
     ("is_external", BIT, false),
+    ("history_retention_period", INT, true),
+    ("history_retention_period_unit", INT, true),
+    ("history_retention_period_unit_desc", text(10), true),
+    ("is_node", BIT, false),
+    ("is_edge", BIT, false),
+    ("ledger_type", TINY, false),
+    ("ledger_type_desc", text(60), false),
+    ("ledger_view_id", INT, true),
+    ("is_dropped_ledger_table", BIT, true),
 ];
 
 fn tables(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
@@ -283,6 +292,15 @@ fn tables(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
             "NON_TEMPORAL_TABLE",
             Cell::Null,
             false,
+            false,
+            Cell::Null,
+            Cell::Null,
+            Cell::Null,
+            false,
+            false,
+            0,
+            "NON_LEDGER_TABLE",
+            Cell::Null,
             false,
         ]
     }))

@@ -225,19 +225,27 @@ const DATABASE: &[ColumnSpec] = &[
     ("allow_encrypted_value_modifications", BIT, false),
 ];
 
-/// A row of sys.database_principals.
-struct Principal<'a> {
-    id: i32,
-    name: &'a str,
+/// A user or role of a database.
+pub(super) struct Principal<'a> {
+    pub(super) id: i32,
+    pub(super) name: &'a str,
     owner: i32,
-    is_role: bool,
+    pub(super) is_role: bool,
     is_fixed: bool,
     schema: Option<&'a str>,
-    sid: Option<Vec<u8>>,
+    pub(super) sid: Option<Vec<u8>>,
     times: (i64, i64),
 }
 
 impl Principal<'_> {
+    /// When it was made, and changed last.
+    pub(super) fn moments(&self, offset: i16) -> (Cell, Cell) {
+        (
+            Cell::of_seconds(self.times.0, offset),
+            Cell::of_seconds(self.times.1, offset),
+        )
+    }
+
     fn row(self, offset: i16) -> Row {
         let (kind, word) = if self.is_role {
             ("R", "DATABASE_ROLE")
@@ -245,14 +253,15 @@ impl Principal<'_> {
             ("S", "SQL_USER")
         };
         let is_of_login = !self.is_role && self.sid.is_some();
+        let (made, changed) = self.moments(offset);
         row![
             self.name,
             self.id,
             kind,
             word,
             self.schema,
-            Cell::of_seconds(self.times.0, offset),
-            Cell::of_seconds(self.times.1, offset),
+            made,
+            changed,
             self.is_role.then_some(self.owner),
             self.sid,
             self.is_fixed,
@@ -267,6 +276,12 @@ impl Principal<'_> {
 
 fn database_principals(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let offset = context.state.now.offset_minutes;
+    let principals = all_principals(context).into_iter();
+    Ok(principals.map(|principal| principal.row(offset)).collect())
+}
+
+/// All users and roles of the database in use.
+pub(super) fn all_principals<'a>(context: &'a ViewContext<'_>) -> Vec<Principal<'a>> {
     let mut databases = context.objects.directory.databases.iter();
     let record = databases.find(|record| record.id == context.objects.database_id);
     let made = record.map_or(0, |record| record.created);
@@ -285,44 +300,38 @@ fn database_principals(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> 
         times: (made, made),
     };
     let not_a_role = (false, false);
-    let mut rows = vec![
-        own(0, "public", (true, false)).row(offset),
-        own(DBO, "dbo", not_a_role).row(offset),
-        own(GUEST, "guest", not_a_role).row(offset),
-        own(3, "INFORMATION_SCHEMA", not_a_role).row(offset),
-        own(4, "sys", not_a_role).row(offset),
+    let mut all = vec![
+        own(0, "public", (true, false)),
+        own(DBO, "dbo", not_a_role),
+        own(GUEST, "guest", not_a_role),
+        own(3, "INFORMATION_SCHEMA", not_a_role),
+        own(4, "sys", not_a_role),
     ];
     let users = context.objects.catalog.schema.principals().users();
-    rows.extend(users.iter().map(|user| {
-        let principal = Principal {
-            id: user.id,
-            name: &user.name,
-            owner: DBO,
-            is_role: false,
-            is_fixed: false,
-            schema: Some(&user.default_schema),
-            sid: Some(user.sid.clone()),
-            times: (user.created, user.modified),
-        };
-        principal.row(offset)
+    all.extend(users.iter().map(|user| Principal {
+        id: user.id,
+        name: &user.name,
+        owner: DBO,
+        is_role: false,
+        is_fixed: false,
+        schema: Some(&user.default_schema),
+        sid: Some(user.sid.clone()),
+        times: (user.created, user.modified),
     }));
     let roles = context.objects.catalog.schema.principals().roles();
-    rows.extend(roles.iter().map(|role| {
-        let principal = Principal {
-            id: role.id,
-            name: &role.name,
-            owner: role.owner,
-            is_role: true,
-            is_fixed: false,
-            schema: None,
-            sid: None,
-            times: (role.created, role.modified),
-        };
-        principal.row(offset)
+    all.extend(roles.iter().map(|role| Principal {
+        id: role.id,
+        name: &role.name,
+        owner: role.owner,
+        is_role: true,
+        is_fixed: false,
+        schema: None,
+        sid: None,
+        times: (role.created, role.modified),
     }));
     let roles = FixedRole::ALL.into_iter();
-    rows.extend(roles.map(|role| own(role.id(), role.name(), (true, true)).row(offset)));
-    Ok(rows)
+    all.extend(roles.map(|role| own(role.id(), role.name(), (true, true))));
+    all
 }
 
 fn database_role_members(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {

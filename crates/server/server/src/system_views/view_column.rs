@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use selenite_compiler::catalog::{Column, Table};
-use selenite_compiler::definition::{SCHEMA as DBO, TableDefinition};
+use selenite_compiler::definition::{OLD_TYPES, SCHEMA as DBO, SYS, TableDefinition};
 use selenite_compiler::{Collation, SqlError};
 use selenite_tsql::ast::{TableElement, UserType};
+use selenite_tsql::stored_expression;
 use selenite_types::{DataType, Family};
 
 use super::{Cell, Row, ViewContext, listed, row};
@@ -23,6 +24,8 @@ pub(crate) struct ViewColumn {
     pub data_type: DataType,
     /// The number and the schema of its type, and the type's name, if that is one of a user.
     pub user_type: Option<(i32, String, String)>,
+    /// text, ntext or image, which it was declared as.
+    pub old_type: Option<&'static str>,
     pub nullable: bool,
     pub collation: Collation,
     pub is_identity: bool,
@@ -42,7 +45,12 @@ impl ViewColumn {
         );
         let default = column.default.as_ref();
         Self {
-            default: default.map(|default| (constraint_id(object_id, &default.name), format!("({})", default.value))),
+            default: default.map(|default| {
+                (
+                    constraint_id(object_id, &default.name),
+                    stored_expression(&default.value),
+                )
+            }),
             ..Self::of_definition(schema, object, &table.definition, (number, column))
         }
     }
@@ -65,6 +73,10 @@ impl ViewColumn {
             name: column.name.clone(),
             data_type: column.data_type,
             user_type: found.map(|found| (found.id(), found.row.schema.clone(), found.row.name.clone())),
+            old_type: user_type.and_then(|(schema, name)| {
+                let mut old = OLD_TYPES.into_iter();
+                old.find(|old| schema == SYS && name == old)
+            }),
             nullable: column.nullable,
             collation: column.collation,
             is_identity: column.identity.is_some(),
@@ -76,16 +88,23 @@ impl ViewColumn {
     /// Its row in sys.columns, as far as every view of columns has it.
     pub fn row(&self) -> Row {
         let described = self.data_type.describe();
+        let (system_type, length) = match self.old_type {
+            Some(name) => (old_type_id(name), OLD_LENGTH),
+            None => (i32::from(described.system_type_id), described.max_length),
+        };
+        let user_type = match (&self.user_type, self.old_type) {
+            (Some((id, ..)), _) => *id,
+            (None, Some(_)) => system_type,
+            (None, None) => i32::try_from(described.user_type_id).unwrap_or(i32::MAX),
+        };
         let is_binary = matches!(self.data_type, DataType::Binary(_) | DataType::VarBinary(_));
         let mut row = row![
             self.object_id,
             &self.name,
             self.number,
-            described.system_type_id,
-            self.user_type
-                .as_ref()
-                .map_or(i64::from(described.user_type_id), |(id, ..)| i64::from(*id)),
-            described.max_length,
+            system_type,
+            user_type,
+            length,
             described.precision,
             described.scale,
             self.collation_name(),
@@ -117,6 +136,18 @@ impl ViewColumn {
     }
 }
 
+/// The number of a type of old in sys.types.
+fn old_type_id(name: &str) -> i32 {
+    match name {
+        "text" => 35,
+        "ntext" => 99,
+        _ => 34,
+    }
+}
+
+/// The size of a pointer to a value, which is what a row of SQL Server's holds.
+const OLD_LENGTH: i16 = 16;
+
 /// All columns of tables and views of the database in use.
 pub(crate) fn users(context: &ViewContext<'_>) -> Vec<ViewColumn> {
     let catalog = &context.objects.catalog;
@@ -137,6 +168,7 @@ pub(crate) fn users(context: &ViewContext<'_>) -> Vec<ViewColumn> {
                 name: column.name,
                 data_type: column.data_type,
                 user_type: None,
+                old_type: None,
                 nullable: column.nullable,
                 collation: column.collation,
                 is_identity: column.identity.is_some(),
@@ -187,6 +219,7 @@ pub(crate) fn of_functions(context: &ViewContext<'_>) -> Vec<ViewColumn> {
                 name: column.name,
                 data_type: column.data_type,
                 user_type: None,
+                old_type: None,
                 nullable: column.nullable,
                 collation: column.collation,
                 is_identity: false,
@@ -212,6 +245,7 @@ pub(crate) fn systems() -> Vec<ViewColumn> {
                 name: (*name).to_owned(),
                 data_type: *data_type,
                 user_type: None,
+                old_type: None,
                 nullable: *nullable,
                 collation: Collation::default(),
                 is_identity: false,

@@ -79,6 +79,7 @@ mod table_parameters;
 mod table_variables;
 mod tables;
 mod time_limit;
+mod tool_queries;
 mod top;
 mod trailing_blanks;
 mod transactions;

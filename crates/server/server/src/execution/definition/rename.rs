@@ -65,7 +65,9 @@ impl DefinitionContext<'_> {
     }
 
     fn rename_object(&self, asked: &Renaming<'_>) -> Result<(), SqlError> {
-        let name = self.object_name(&asked.parts).ok_or_else(|| self.not_found(asked))?;
+        let Some(name) = self.object_name(&asked.parts) else {
+            return self.rename_part(asked);
+        };
         if name.name.text.starts_with('#') {
             return Err(SqlError::unsupported("sp_rename of a temporary object"));
         }
@@ -103,7 +105,26 @@ impl DefinitionContext<'_> {
         });
         match found.cloned() {
             Some(table) => self.rename_constraint(&table, &name.name.text, asked),
-            None => Err(self.not_found(asked)),
+            None => self.rename_part(asked),
+        }
+    }
+
+    /// What is no object is a column or an index, if no kind was named.
+    fn rename_part(&self, asked: &Renaming<'_>) -> Result<(), SqlError> {
+        let found = match asked.kind {
+            None => self.part_of_table(asked).ok(),
+            Some(_) => None,
+        };
+        let (table, part) = found.ok_or_else(|| self.not_found(asked))?;
+        let is_part = |name: &str| same_name(name, part);
+        let is_column = table.definition.column(part).is_some();
+        let is_index = table.indexes.iter().any(|(_, index)| is_part(&index.name))
+            || table.definition.keys.iter().any(|key| is_part(&key.name));
+        match (is_column, is_index) {
+            (true, true) => Err(wrong_kind(asked)),
+            (true, false) => self.rename_column(&table, part, asked),
+            (false, true) => self.rename_index(&table, part, asked),
+            (false, false) => Err(self.not_found(asked)),
         }
     }
 

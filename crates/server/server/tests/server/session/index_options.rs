@@ -124,7 +124,7 @@ fn a_filter_that_no_index_can_have_is_refused() {
             &mut client,
             "SELECT name, has_filter, filter_definition FROM sys.indexes WHERE name = 'i'"
         )),
-        "i,1,(a = 2)"
+        "i,1,([a]=(2))"
     );
 }
 
@@ -258,7 +258,7 @@ fn constraints_indexes_and_statistics_are_described() {
     let answer = succeed(&mut client, "EXEC sp_helpconstraint 'p', 'nomsg'");
     assert_eq!(
         shown(&answer),
-        "CHECK on column a,ck,(n/a),(n/a),Enabled,Is_For_Replication,(a > 0); DEFAULT on column a,df,(n/a),(n/a),(n/a),(n/a),(5); \
+        "CHECK on column a,ck,(n/a),(n/a),Enabled,Is_For_Replication,([a]>(0)); DEFAULT on column a,df,(n/a),(n/a),(n/a),(n/a),((5)); \
          PRIMARY KEY (clustered),pk,(n/a),(n/a),(n/a),(n/a),id; d.dbo.c: fk"
     );
     let answer = succeed(&mut client, "EXEC sp_helpconstraint 'c'");

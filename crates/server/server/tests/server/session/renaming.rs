@@ -113,8 +113,8 @@ fn the_texts_of_objects_are_told() {
     for (object, text) in [
         ("pr", "CREATE PROCEDURE pr AS SELECT 5 AS five"),
         ("v", "CREATE VIEW v AS SELECT id FROM c"),
-        ("df", "(7)"),
-        ("ck", "(k > 0)"),
+        ("df", "((7))"),
+        ("ck", "([k]>(0))"),
     ] {
         let told = client.value(&format!("SELECT OBJECT_DEFINITION(OBJECT_ID('{object}'))"));
         assert_eq!(told, Value::Text(text.into()), "{object}");

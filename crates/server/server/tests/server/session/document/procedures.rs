@@ -39,9 +39,10 @@ pub fn write(page: &mut Page) {
     }
 }
 
-const PROCEDURES: [&str; 34] = [
+const PROCEDURES: [&str; 35] = [
     "EXEC sp_helpconstraint 't'",
     "EXEC sp_updatestats",
+    "EXEC sp_MSforeachtable 'SELECT COUNT(*) FROM ?'",
     "EXEC sp_addextendedproperty 'MS_Description', N'x', 'SCHEMA', 'dbo', 'TABLE', 't'",
     "EXEC sp_columns 't'",
     "EXEC sp_columns_100 't'",
