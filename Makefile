@@ -31,7 +31,7 @@ build-tests: need ## build what scripts/one-test.sh and Python's tests run again
 	@cargo build --workspace --lib --bins --tests
 	@scripts/sqlite/build-shell.sh
 
-test-clients: ## run SQL Server's clients of every language against the server
+test-clients: ## run SQL Server's clients of every language, and tools on them, against the server
 	@scripts/need.sh rust tests clients
 	@tests/clients/tds/run.sh
 

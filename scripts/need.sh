@@ -230,8 +230,32 @@ build_clients() {
   fi
   # As `make build` for the server's own: both leave alone what has not changed.
   (cd "$tds/go" && go build -mod=readonly -o "$built/go-client" .)
+  (cd "$tds/go" && go build -mod=readonly -o "$built/go-migrate" ./migrate)
   (cd "$tds/tiberius" && CARGO_TARGET_DIR=$built/tiberius cargo build --quiet --locked)
   ln -sf tiberius/debug/selenite-tiberius-client "$built/tiberius-client"
+}
+
+# The tools whose flows the tests run, beside those that npm and Go have brought.
+build_tools() {
+  local stamp=$built/python/selenite-requirements
+  if ! cmp -s "$tds/java/jars.sha256" "$built/tools/selenite-jars"; then
+    echo "need: the jars of $tds/java/pom.xml"
+    rm -rf "$built/tools"
+    mvn --quiet --batch-mode --file "$tds/java/pom.xml" dependency:copy-dependencies \
+      -DincludeScope=runtime -DoutputDirectory="$built/tools"
+    (cd "$built/tools" && sha256sum --check --quiet) <"$tds/java/jars.sha256" || fail 'a jar of a tool is not the one that is asked for'
+    cp "$tds/java/jars.sha256" "$built/tools/selenite-jars"
+  fi
+  if [[ ! $built/tools/Flow.class -nt $tds/java/Flow.java || ! $built/tools/FlywayFlow.class -nt $tds/java/FlywayFlow.java ||
+    ! $built/tools/LiquibaseFlow.class -nt $tds/java/LiquibaseFlow.java ]]; then
+    javac -nowarn -cp "$built/tools/*:$built/java/*" -d "$built/tools" "$tds"/java/*Flow.java
+  fi
+  if ! cmp -s "$tds/python/requirements.txt" "$stamp"; then
+    echo "need: $built/python with $tds/python/requirements.txt"
+    /usr/bin/python3 -m venv --clear "$built/python"
+    "$built/python/bin/python" -m pip install --quiet --requirement "$tds/python/requirements.txt"
+    cp "$tds/python/requirements.txt" "$stamp"
+  fi
 }
 
 for group in "$@"; do
@@ -267,4 +291,5 @@ fi
 if [[ " $* " == *' clients '* ]]; then
   need_node "$tds/node"
   build_clients
+  build_tools
 fi

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs SQL Server's clients against `selenite serve`, and nothing else. The last line counts the tests.
+# Runs SQL Server's clients, and tools on them, against `selenite serve`, and nothing else. The last line counts the tests.
 # usage: tests/clients/tds/run.sh [ARGUMENT FOR PYTEST]...
 #   SELENITE_TEST_CLIENTS=quick runs those alone that `make test` has.
 set -euo pipefail

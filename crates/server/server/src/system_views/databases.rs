@@ -4,8 +4,8 @@ use selenite_compiler::SqlError;
 use selenite_types::{DataType, Value};
 
 use super::{
-    BIT, Cell, ColumnSpec, INT, NAME, Row, SMALL, SYS, TIME, TINY, VARIANT, ViewContext, ViewSpec, bytes, encryption, row,
-    text,
+    BIT, Cell, ColumnSpec, INT, NAME, Row, SMALL, SYS, TIME, TINY, VARIANT, ViewContext, ViewSpec, bytes, encryption,
+    row, text,
 };
 use crate::master::MASTER;
 
