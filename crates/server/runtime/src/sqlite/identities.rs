@@ -150,10 +150,10 @@ impl Identities {
     /// SQLite's error.
     pub fn last(&self, connection: &Connection, table: &Table) -> Result<Option<i128>, SqlError> {
         let known = self.lock().tables.get(&table.object_id).copied();
-        let (rule, column) = numbered(table)?;
+        let (rule, _) = numbered(table)?;
         let next = match known {
             Some(counter) => counter.next,
-            None => load(connection, table, (rule, column))?,
+            None => load(connection, table, rule)?,
         };
         Ok((next != rule.seed).then_some(next - rule.increment))
     }
@@ -164,6 +164,28 @@ impl Identities {
         let last =
             numbered(table).map(|(rule, _)| (counter.next != rule.seed).then_some(counter.next - rule.increment));
         Some(last)
+    }
+
+    /// The highest value in a table, or the lowest where values descend.
+    ///
+    /// # Errors
+    /// SQLite's error; 50823 for a value that is not of the column's type.
+    pub fn extreme(connection: &Connection, table: &Table) -> Result<Option<i128>, SqlError> {
+        let (rule, column) = numbered(table)?;
+        let extreme = if rule.increment > 0 { "max" } else { "min" };
+        let sql = format!(
+            "SELECT {extreme}({}) FROM {}.{}",
+            quoted(&column.name),
+            quoted(&table.sqlite.schema),
+            quoted(&table.sqlite.name)
+        );
+        let used = connection
+            .query_row(&sql, [], |row| {
+                Ok(from_stored(stored_ref(row.get_ref(0)?), &column.data_type))
+            })
+            .map_err(|error| tsql_error(&error))?
+            .map_err(|misfit| SqlError::misfit(&format!("{}.{}", table.name, column.name), &misfit.to_string()))?;
+        Ok(whole(&used))
     }
 
     /// Moves the counters of temporary tables to another database of the session.
@@ -206,10 +228,10 @@ impl Identities {
         (table, begin): (&Table, i128),
         journal: &IdentityJournal,
     ) -> Result<(), SqlError> {
-        let (rule, column) = numbered(table)?;
+        let (rule, _) = numbered(table)?;
         let next = match self.lock().tables.get(&table.object_id) {
             Some(counter) => counter.next,
-            None => load(connection, table, (rule, column))?,
+            None => load(connection, table, rule)?,
         };
         reserve(connection, table, begin)?;
         let before = Counter { next, left: 0 };
@@ -254,12 +276,12 @@ impl Identities {
         table: &Table,
         change: impl FnOnce(&mut Counter, IdentityRule) -> R,
     ) -> Result<R, SqlError> {
-        let (rule, column) = numbered(table)?;
+        let (rule, _) = numbered(table)?;
         let mut counters = self.lock();
         let mut counter = match counters.tables.get(&table.object_id) {
             Some(counter) => *counter,
             None => Counter {
-                next: load(connection, table, (rule, column))?,
+                next: load(connection, table, rule)?,
                 left: 0,
             },
         };
@@ -284,7 +306,7 @@ fn numbered(table: &Table) -> Result<(IdentityRule, &Column), SqlError> {
 }
 
 /// The next value, from the reservation and the table's values.
-fn load(connection: &Connection, table: &Table, (rule, column): (IdentityRule, &Column)) -> Result<i128, SqlError> {
+fn load(connection: &Connection, table: &Table, rule: IdentityRule) -> Result<i128, SqlError> {
     let reserved = connection
         .query_row(
             "SELECT next FROM selenite_catalog WHERE object_id = ?1",
@@ -295,20 +317,7 @@ fn load(connection: &Connection, table: &Table, (rule, column): (IdentityRule, &
         .map_err(|error| tsql_error(&error))?
         .flatten()
         .and_then(|text| text.parse::<i128>().ok());
-    let extreme = if rule.increment > 0 { "max" } else { "min" };
-    let sql = format!(
-        "SELECT {extreme}({}) FROM {}.{}",
-        quoted(&column.name),
-        quoted(&table.sqlite.schema),
-        quoted(&table.sqlite.name)
-    );
-    let used = connection
-        .query_row(&sql, [], |row| {
-            Ok(from_stored(stored_ref(row.get_ref(0)?), &column.data_type))
-        })
-        .map_err(|error| tsql_error(&error))?
-        .map_err(|misfit| SqlError::misfit(&format!("{}.{}", table.name, column.name), &misfit.to_string()))?;
-    let used = whole(&used);
+    let used = Identities::extreme(connection, table)?;
     let beyond = used.map(|used| used + rule.increment);
     let further = |a: i128, b: i128| if rule.increment > 0 { a.max(b) } else { a.min(b) };
     let begin = reserved.unwrap_or(rule.seed);

@@ -3,7 +3,7 @@
 use selenite_compiler::catalog::Table;
 use selenite_compiler::{Ends, SqlError};
 use selenite_runtime::machine::{Affected, Failure};
-use selenite_runtime::sqlite::tsql_error;
+use selenite_runtime::sqlite::Identities;
 use selenite_types::DataType;
 
 use super::argument::Argument;
@@ -49,19 +49,8 @@ impl Administration<'_, '_> {
         self.transactions.change_database(execution, |database| {
             let identities = &database.shared.identities;
             let last = identities.last(&database.connection, &table)?;
-            let extreme = if rule.increment > 0 { "max" } else { "min" };
-            let column = selenite_compiler::definition::quoted(&column.name);
-            let (schema, own) = (
-                &table.sqlite.schema,
-                selenite_compiler::definition::quoted(&table.sqlite.name),
-            );
-            let sql = format!("SELECT {extreme}({column}) FROM {schema}.{own}");
-            let used: Option<i64> = database
-                .connection
-                .query_row(&sql, [], |row| row.get(0))
-                .map_err(|error| tsql_error(&error))?;
+            let used = Identities::extreme(&database.connection, &table)?;
             let shown = |number: Option<i128>| number.map_or("NULL".to_owned(), |number| number.to_string());
-            let used = used.map(i128::from);
             told = format!(
                 "Checking identity information: current identity value '{}', current column value '{}'.",
                 shown(last),
