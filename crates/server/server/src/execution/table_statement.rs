@@ -25,7 +25,8 @@ use selenite_tsql::ast::{ObjectName, StatementKind};
 use selenite_types::{Decimal, Value};
 
 use crate::bulk_load::BulkFeed;
-use crate::catalog::permission::check;
+use crate::catalog::permission::{check, check_columns};
+use crate::catalog::permission_kind::PermissionKind;
 use crate::catalog::schema::{is_global, is_temporary};
 use crate::database::transaction::Writes;
 use crate::database_error::damaged_page::log_damage;
@@ -37,7 +38,7 @@ use crate::execution::row_limit::limited;
 use crate::execution::session_executor::SessionExecutor;
 use crate::execution::snapshot::shared;
 use crate::execution_context::ExecutionContext;
-use crate::names::named_relation::NamedUse;
+use crate::names::named_relation::{NamedUse, is_own};
 use crate::names::row_permissions::{Asked, OwnershipChain, check_rows};
 use crate::names::session_environment::{SequenceSource, SessionEnvironment};
 use crate::names::session_objects::SessionObjects;
@@ -482,7 +483,31 @@ impl SessionExecutor<'_> {
         if done.is_ok() && is_numberless(bound) && self.frames.trigger().is_none() {
             execution.state.session.identity = None;
         }
+        let done = done.map_err(|error| self.without_key(bound, error));
         self.conclude(done, (slots, values), last_identity.get(), execution)
+    }
+
+    /// The error of a key that an UPDATE or MERGE would make a second time, without the key's values for a user who may
+    /// not read all of them. In a procedure it tells them, as SQL Server does.
+    fn without_key(&self, bound: &Statement, error: SqlError) -> SqlError {
+        let changes = matches!(bound, Statement::Update(_) | Statement::Merge(_));
+        let is_of_key = changes && [2601, 2627].contains(&error.number()) && self.frames.schema().is_none();
+        let may_read = |table: &Arc<Table>| {
+            let object = [&*table.database, &table.schema, &table.name];
+            is_own(table) || check_columns(PermissionKind::Select, object, None, &self.permissions).is_ok()
+        };
+        if !is_of_key || bound.written().into_iter().all(may_read) {
+            return error;
+        }
+        let text = error
+            .text()
+            .split(" The duplicate key value is")
+            .next()
+            .unwrap_or_default();
+        SqlError::new(error.number(), error.ends(), text)
+            .with_severity(error.severity())
+            .with_state(error.state())
+            .on_line(error.line())
     }
 
     /// Runs a statement, with the functions that it calls.

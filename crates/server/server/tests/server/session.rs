@@ -57,6 +57,7 @@ mod named_types;
 mod offsets;
 mod options;
 mod other_server;
+mod permission_attacks;
 mod permissions;
 mod principals;
 mod redefinition;

@@ -1,0 +1,196 @@
+//! A user without a permission tries the ways around it.
+
+use super::client::{Client, all_fail, fails, succeed};
+use super::fixture::Fixture;
+
+const PASSWORD: &str = "Corr3ct-horse";
+
+/// The administrator, and `ann`, who may read `id` and `name` of `staff`, change `name` and `id`, insert and delete, and
+/// define what she likes in a schema of her own.
+fn users(fixture: &Fixture) -> [Client; 2] {
+    let mut client = fixture.client();
+    succeed(&mut client, "CREATE DATABASE d");
+    for sql in [
+        "USE d CREATE TABLE staff (id INT PRIMARY KEY, name NVARCHAR(20), pay INT, note NVARCHAR(50), twice AS pay * 2,
+         UNIQUE (name, pay))",
+        "INSERT INTO staff (id, name, pay, note) VALUES (1, N'Eve', 5000, N'secret'), (2, N'Bo', 5000, NULL)",
+    ] {
+        succeed(&mut client, sql);
+    }
+    succeed(
+        &mut client,
+        &format!("CREATE LOGIN ann WITH PASSWORD = '{PASSWORD}' CREATE USER ann FOR LOGIN ann"),
+    );
+    succeed(&mut client, "CREATE SCHEMA own AUTHORIZATION ann");
+    succeed(
+        &mut client,
+        "GRANT SELECT (id, name) ON staff TO ann GRANT UPDATE ON staff (name, id) TO ann GRANT INSERT, DELETE ON staff TO ann
+         GRANT CREATE VIEW TO ann GRANT CREATE PROCEDURE TO ann GRANT CREATE FUNCTION TO ann GRANT CREATE TABLE TO ann
+         GRANT CREATE TYPE TO ann",
+    );
+    let ann = fixture.client_as("ann", PASSWORD, "d");
+    [client, ann]
+}
+
+/// What is one's own reads no more than oneself.
+#[test]
+fn objects_of_ones_own_read_what_their_owner_may() {
+    let fixture = Fixture::new();
+    let [_, mut ann] = users(&fixture);
+    for sql in [
+        "CREATE VIEW own.v AS SELECT id, pay FROM dbo.staff",
+        "CREATE FUNCTION own.f() RETURNS INT AS BEGIN RETURN (SELECT MAX(pay) FROM dbo.staff) END",
+        "CREATE FUNCTION own.i() RETURNS TABLE AS RETURN SELECT pay FROM dbo.staff",
+        "CREATE FUNCTION own.m() RETURNS @t TABLE (a INT) AS BEGIN INSERT @t SELECT pay FROM dbo.staff RETURN END",
+        "CREATE PROCEDURE own.p AS SELECT pay FROM dbo.staff",
+        "CREATE PROCEDURE own.po WITH EXECUTE AS OWNER AS EXEC ('SELECT pay FROM dbo.staff')",
+        "CREATE TABLE own.copy (a INT)",
+        "CREATE TYPE own.tt AS TABLE (a INT)",
+    ] {
+        succeed(&mut ann, sql);
+    }
+    all_fail(
+        &mut ann,
+        &[
+            (230, "SELECT * FROM own.v"),
+            (230, "SELECT id FROM own.v"),
+            (230, "SELECT COUNT(*) FROM own.v"),
+            (230, "SELECT own.f()"),
+            (230, "SELECT * FROM own.i()"),
+            (230, "SELECT * FROM own.m()"),
+            (230, "EXEC own.p"),
+            (230, "EXEC own.po"),
+            (230, "INSERT INTO own.copy SELECT pay FROM dbo.staff"),
+            (
+                230,
+                "DECLARE @x own.tt INSERT @x SELECT pay FROM dbo.staff SELECT * FROM @x",
+            ),
+            (
+                230,
+                "DECLARE @t TABLE (a INT) INSERT @t SELECT pay FROM dbo.staff SELECT * FROM @t",
+            ),
+            (230, "SELECT pay INTO ##g FROM dbo.staff"),
+            (230, "SELECT * INTO #h FROM dbo.staff"),
+            (229, "CREATE TABLE own.k (u INT REFERENCES dbo.staff (id))"),
+            (
+                1088,
+                "CREATE TRIGGER dbo.g ON dbo.staff AFTER UPDATE AS SELECT pay FROM deleted",
+            ),
+            (1088, "ALTER TABLE dbo.staff ADD z AS pay"),
+            (1088, "CREATE INDEX i ON dbo.staff (pay)"),
+            (1088, "CREATE STATISTICS s ON dbo.staff (pay)"),
+            (2571, "DBCC CHECKCONSTRAINTS ('dbo.staff')"),
+            (15151, "GRANT SELECT (pay) ON dbo.staff TO ann"),
+            (15151, "GRANT SELECT (id) ON dbo.staff TO public"),
+            (15151, "ALTER ROLE db_owner ADD MEMBER ann"),
+            (15517, "EXECUTE AS USER = 'dbo'"),
+        ],
+    );
+}
+
+const CHANGES: &[(i32, &str)] = &[
+    (230, "DELETE staff OUTPUT deleted.pay"),
+    (230, "DELETE staff OUTPUT deleted.*"),
+    (230, "DELETE s OUTPUT deleted.pay FROM staff AS s WHERE s.id = 1"),
+    (
+        230,
+        "INSERT INTO staff (id, name, pay) OUTPUT inserted.pay VALUES (3, N'a', 1)",
+    ),
+    (
+        230,
+        "INSERT INTO staff (id, name, pay) OUTPUT inserted.* VALUES (3, N'a', 1)",
+    ),
+    (
+        230,
+        "INSERT INTO staff (id, name, pay) OUTPUT inserted.twice VALUES (3, N'a', 1)",
+    ),
+    (230, "UPDATE staff SET name = note"),
+    (230, "UPDATE staff SET id = pay"),
+    (230, "UPDATE TOP ((SELECT MAX(pay) FROM staff)) staff SET name = N'z'"),
+    (
+        230,
+        "UPDATE s SET name = (SELECT note FROM staff AS t WHERE t.id = s.id) FROM staff AS s",
+    ),
+    (
+        230,
+        "WITH c AS (SELECT id, note AS name FROM staff) UPDATE c SET name = N'z'",
+    ),
+    (
+        230,
+        "WITH c AS (SELECT TOP 1 * FROM staff ORDER BY id) DELETE c OUTPUT deleted.pay",
+    ),
+    (
+        230,
+        "MERGE staff AS t USING (SELECT 1 AS id) AS s ON t.id = s.id WHEN MATCHED THEN DELETE OUTPUT deleted.pay;",
+    ),
+];
+
+const QUERIES: &[(i32, &str)] = &[
+    (
+        230,
+        "SELECT id FROM staff WHERE EXISTS (SELECT 1 WHERE staff.pay > 4000)",
+    ),
+    (230, "SELECT CASE WHEN pay > 4000 THEN 1 ELSE 0 END FROM staff"),
+    (230, "SELECT STRING_AGG(note, ',') FROM staff"),
+    (230, "SELECT id FROM staff GROUP BY GROUPING SETS ((id), (pay))"),
+    (230, "SELECT TOP 1 WITH TIES id FROM staff ORDER BY pay"),
+    (
+        230,
+        "SELECT j.* FROM staff CROSS APPLY OPENJSON(CONCAT('[', pay, ']')) AS j",
+    ),
+    (230, "SELECT v.x FROM staff CROSS APPLY (VALUES (pay)) AS v (x)"),
+    (230, "SELECT (SELECT staff.pay FOR JSON PATH) FROM staff"),
+    (230, "SELECT id FROM (SELECT * FROM staff) AS q"),
+    (230, "WITH r AS (SELECT id, pay FROM staff) SELECT id FROM r"),
+    (230, "DECLARE @p INT SET @p = (SELECT MAX(pay) FROM staff) SELECT @p"),
+    (
+        230,
+        "IF EXISTS (SELECT 1 FROM staff WHERE pay > 1) SELECT 1 ELSE SELECT 0",
+    ),
+    (230, "WHILE (SELECT MAX(pay) FROM staff) > 1 BREAK"),
+    (230, "SET FMTONLY ON SELECT pay FROM staff SET FMTONLY OFF"),
+    (230, "SELECT 1 FROM staff HAVING COUNT(*) > 0"),
+    (230, "SELECT LAG(pay) OVER (ORDER BY id) FROM staff"),
+    (230, "SELECT SUM(id) OVER w FROM staff WINDOW w AS (ORDER BY pay)"),
+    (230, "SELECT id FROM staff EXCEPT SELECT pay FROM staff"),
+    (230, "SELECT id FROM staff WHERE 5000 = ANY (SELECT pay FROM staff)"),
+    (230, "SELECT CAST(note AS INT) FROM staff"),
+];
+
+#[test]
+fn no_change_and_no_query_reads_a_column_that_may_not_be_read() {
+    let fixture = Fixture::new();
+    let [mut client, mut ann] = users(&fixture);
+    all_fail(&mut ann, CHANGES);
+    all_fail(&mut ann, QUERIES);
+    assert_eq!(client.int("SELECT COUNT(*) FROM staff WHERE pay = 5000"), 2);
+    // The columns that may be read are read in all of these ways.
+    succeed(&mut ann, "SELECT q.pay FROM (SELECT id, name AS pay FROM staff) AS q");
+    succeed(&mut ann, "SELECT id FROM staff FOR JSON AUTO");
+    succeed(
+        &mut ann,
+        "UPDATE staff SET id = 1 OUTPUT inserted.id, deleted.name WHERE id = 1",
+    );
+}
+
+/// A key of which a part may not be read.
+#[test]
+fn the_error_of_a_key_tells_no_value_that_may_not_be_read() {
+    let fixture = Fixture::new();
+    let [mut client, mut ann] = users(&fixture);
+    let texts = |client: &mut Client, sql: &str| {
+        let answer = client.batch(sql);
+        let texts: Vec<String> = answer.said().iter().map(|said| said.text.clone()).collect();
+        texts.join(" ")
+    };
+    for change in [
+        "UPDATE staff SET name = N'Bo' WHERE id = 1",
+        "MERGE staff AS t USING (SELECT 1 AS id) AS s ON t.id = s.id WHEN MATCHED THEN UPDATE SET name = N'Bo';",
+    ] {
+        let told = texts(&mut client, change);
+        assert!(told.contains("The duplicate key value is (Bo, 5000)."), "{told}");
+        let told = texts(&mut ann, change);
+        assert!(told.contains("UNIQUE KEY") && !told.contains("5000"), "{told}");
+    }
+    fails(&mut ann, 2627, "INSERT INTO staff (id, name) VALUES (1, N'q')");
+}
