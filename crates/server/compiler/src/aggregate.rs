@@ -211,7 +211,7 @@ impl AggregateKind {
         let refused = || SqlError::operand_type(of.bare_name(), self.name());
         match self {
             Self::Count | Self::CountBig | Self::ApproxCountDistinct => Ok((operand, self.count_type())),
-            Self::Min | Self::Max if of == DataType::Bit => Err(refused()),
+            Self::Min | Self::Max if matches!(of, DataType::Bit | DataType::Xml) => Err(refused()),
             Self::Min | Self::Max => Ok((operand, of)),
             Self::Sum | Self::Avg => {
                 let data_type = sum_type(&of, self == Self::Avg).ok_or_else(refused)?;
@@ -273,7 +273,8 @@ fn sum_type(of: &DataType, averages: bool) -> Option<DataType> {
         | DataType::DateTime2(_)
         | DataType::DateTimeOffset(_)
         | DataType::UniqueIdentifier
-        | DataType::SqlVariant => None,
+        | DataType::SqlVariant
+        | DataType::Xml => None,
     }
 }
 

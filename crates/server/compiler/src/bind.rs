@@ -17,6 +17,7 @@ mod conversion;
 mod literal;
 mod once;
 mod operator;
+pub(crate) mod xml_method;
 
 pub(crate) use condition::compared;
 pub use conversion::{common_type, declared_type};
@@ -78,6 +79,13 @@ pub trait QueryHook {
     /// Errors: 208 and 11726 for what is no sequence; 11719 and related ones where it is not allowed.
     fn next_value(&mut self, _: &ast::NextValue) -> Result<Expr, SqlError> {
         Err(SqlError::next_value_not_here())
+    }
+
+    /// The document of a column that nodes() made, and the number of its node; `None` for any other column.
+    ///
+    /// Errors: as [`QueryHook::column`].
+    fn xml_node(&mut self, _: &ast::ColumnName) -> Result<Option<(Expr, Expr)>, SqlError> {
+        Ok(None)
     }
 
     /// Whether an expression is JSON, so that JSON is composed of it without quotes.

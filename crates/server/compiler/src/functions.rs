@@ -29,6 +29,7 @@ mod system;
 mod text;
 mod trigger;
 mod xml;
+mod xml_methods;
 
 pub(crate) use bulk_file::OPEN_BULK_FILE;
 pub(crate) use conversion::{check_sequential_default, sequential_default};
@@ -42,6 +43,7 @@ pub(crate) use text::{fixed, name_parts};
 #[cfg(test)]
 use typing::varying;
 pub(crate) use xml::{FOR_XML, FOR_XML_LEVELS, FOR_XML_PATH, FOR_XML_RAW, FOR_XML_TYPE, FOR_XML_VALUES, XML_TEXT};
+pub(crate) use xml_methods::XML_NODES;
 
 use crate::expr::{
     Arguments, Rule, SYSNAME, Typing, arguments, collation_of, float_in, seconds_scale, typing, with_digits,
@@ -119,6 +121,16 @@ impl Function {
     /// AT TIME ZONE, which has no name.
     pub(crate) fn at_time_zone() -> &'static Self {
         &dates::AT_TIME_ZONE
+    }
+
+    /// The function of a method of xml that is an expression.
+    pub(crate) fn xml_method(method: &str) -> Option<&'static Self> {
+        match method {
+            "value" => Some(&xml_methods::XML_VALUE),
+            "exist" => Some(&xml_methods::XML_EXIST),
+            "query" => Some(&xml_methods::XML_QUERY),
+            _ => None,
+        }
     }
 
     /// PARSE or TRY_PARSE, whose arguments are written as those of CAST are.

@@ -28,8 +28,9 @@ mod subquery;
 pub(crate) mod tree;
 mod user_function;
 pub(crate) mod walk;
+mod xml_nodes;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use common_table::CommonScope;
@@ -64,6 +65,8 @@ pub(crate) struct QueryBinder<'c> {
     nodes_to_poll: u32,
     /// The columns of sources that are JSON.
     json_columns: HashSet<ColumnRef>,
+    /// The documents of sources that are nodes().
+    xml_nodes: HashMap<u32, Expr>,
     /// The columns of sources that are XML.
     xml_columns: HashSet<ColumnRef>,
     /// The sources of the last SELECT, where FOR needs them.
@@ -129,6 +132,7 @@ impl<'c> QueryBinder<'c> {
             join_depth: 0,
             nodes_to_poll: NODES_BETWEEN_POLLS,
             json_columns: HashSet::new(),
+            xml_nodes: HashMap::new(),
             xml_columns: HashSet::new(),
             output_sources: None,
             merge_action: None,
@@ -282,6 +286,9 @@ impl QueryHook for QueryBinder<'_> {
                 Ok(found) => {
                     let column = found.column;
                     self.note_read(found.reference);
+                    if self.xml_nodes.contains_key(&found.reference.source) {
+                        return Err(SqlError::column_of_nodes(&name.name.text));
+                    }
                     let expr = Expr::new(crate::ExprKind::Column(found.reference), column.data_type);
                     return Ok(expr
                         .with_nullable(column.nullable)
@@ -304,6 +311,10 @@ impl QueryHook for QueryBinder<'_> {
             None => SqlError::unknown_column(&name.name.text),
         });
         Err(error.on_line(name.name.position.line))
+    }
+
+    fn xml_node(&mut self, name: &ast::ColumnName) -> Result<Option<(Expr, Expr)>, SqlError> {
+        Ok(self.node_of(name))
     }
 
     fn call(&mut self, call: &ast::FunctionCall, position: ast::Position) -> Result<Expr, SqlError> {

@@ -2,6 +2,7 @@
 
 mod error;
 mod name;
+pub(crate) mod query;
 mod writer;
 
 pub(crate) use name::{encoded, first_invalid};

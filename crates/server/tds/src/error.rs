@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io;
 
+use selenite_types::XmlError;
+
 mod complaint;
 
 pub use complaint::Complaint;
@@ -154,6 +156,8 @@ pub enum ParameterFault {
     Status,
     /// A table-valued parameter is invalid.
     Table(TableFault),
+    /// The text of xml is malformed.
+    Xml(XmlError),
     /// The server does not support this type or encoding.
     Unsupported(&'static str),
     /// MS-TDS defines the type, but this server does not support it.
@@ -206,6 +210,7 @@ impl fmt::Display for ParameterError {
             ParameterFault::Name => f.write_str("not a name"),
             ParameterFault::Status => f.write_str("unknown status flags"),
             ParameterFault::Table(fault) => write!(f, "a table breaks MS-TDS: {fault:?}"),
+            ParameterFault::Xml(error) => write!(f, "{error}"),
             ParameterFault::Unsupported(what) => write!(f, "{what} is not supported"),
             ParameterFault::UnsupportedType(what) => write!(f, "type {what} is not supported"),
         }

@@ -74,6 +74,9 @@ pub(crate) fn value(data_type: DataType) -> BoxedStrategy<Value> {
             .prop_map(|(utc, offset_minutes)| Value::DateTimeOffset(DateTimeOffset { utc, offset_minutes }))
             .boxed(),
         DataType::UniqueIdentifier => any::<[u8; 16]>().prop_map(|guid| Value::Guid(Guid(guid))).boxed(),
+        DataType::Xml => prop::sample::select(vec!["", "<a b=\"1\">&amp;<c/></a>", "text"])
+            .prop_map(|text| Value::Text(text.into()))
+            .boxed(),
         DataType::SqlVariant => self::data_type()
             .prop_filter("a base type", SqlVariant::holds)
             .prop_flat_map(|base| value(base).prop_filter_map("a value", move |value| SqlVariant::of(base, value)))
@@ -139,7 +142,7 @@ fn moment(
     (date, time).prop_map(|(date, time)| DateTime2 { date, time })
 }
 
-const PLAIN: [DataType; 14] = [
+const PLAIN: [DataType; 15] = [
     DataType::Bit,
     DataType::TinyInt,
     DataType::SmallInt,
@@ -154,4 +157,5 @@ const PLAIN: [DataType; 14] = [
     DataType::DateTime,
     DataType::UniqueIdentifier,
     DataType::SqlVariant,
+    DataType::Xml,
 ];

@@ -44,7 +44,6 @@ pub(crate) const VECTOR: u8 = 0xF5;
 pub(crate) fn unsupported(byte: u8) -> Option<&'static str> {
     match byte {
         UDT => Some("a CLR type"),
-        XML => Some("xml"),
         // A parameter alone is of this type.
         TABLE => Some("a table in a column"),
         JSON => Some("json"),
@@ -86,6 +85,7 @@ pub(crate) fn type_name(byte: u8) -> &'static str {
         NVARCHAR => "nvarchar",
         NCHAR => "nchar",
         VARIANT => "sql_variant",
+        XML => "xml",
         _ => "unknown",
     }
 }

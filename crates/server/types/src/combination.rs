@@ -41,6 +41,9 @@ impl DataType {
     /// Error 402 for time next to another date type, otherwise 206 if neither type converts to the other.
     pub fn comparable(&self, comparison: Comparison, other: &Self) -> Result<(Self, Self), OperationError> {
         let (left, right) = (self.family(), other.family());
+        if [left, right].contains(&Family::Xml) {
+            return Err(OperationError::XmlCompared);
+        }
         if self.keyword() == other.keyword() {
             return Ok((*self, *other));
         }
@@ -109,7 +112,8 @@ impl DataType {
             | Self::Date
             | Self::SmallDateTime
             | Self::UniqueIdentifier
-            | Self::SqlVariant => 0,
+            | Self::SqlVariant
+            | Self::Xml => 0,
         }
     }
 

@@ -27,6 +27,7 @@ mod to_integer;
 mod to_moment;
 mod to_money;
 mod to_text;
+mod to_xml;
 
 pub use date_format::DateFormat;
 pub use error::{ConversionError, ConversionFault};
@@ -59,6 +60,9 @@ pub fn convert(
     if from == to && style.is_none() {
         return Ok(value.clone());
     }
+    if *from == DataType::Xml && *to != DataType::Xml {
+        return to_xml::from_xml(value, from, to);
+    }
     if let Value::SqlVariant(variant) = value
         && *to != DataType::SqlVariant
     {
@@ -80,6 +84,7 @@ pub fn convert(
         Family::OldDate | Family::NewDate | Family::Time => to_moment::to_moment(value, &request),
         Family::Guid => to_guid::to_guid(value, &request),
         Family::Variant => to_variant(value, &request),
+        Family::Xml => to_xml::to_xml(value, &request),
     }
 }
 

@@ -10,7 +10,7 @@ impl DataType {
     pub fn data_length(&self, value: &Value) -> Option<usize> {
         match value {
             Value::Null => None,
-            Value::Text(text) if self.is_national() => Some(utf16_length(text).saturating_mul(2)),
+            Value::Text(text) if self.is_national() || *self == Self::Xml => Some(utf16_length(text).saturating_mul(2)),
             Value::Text(text) => Some(narrow_length(text)),
             Value::Binary(bytes) => Some(bytes.len()),
             Value::Decimal(decimal) => Some(decimal_length(*decimal)),

@@ -95,4 +95,6 @@ pub enum DataType {
     UniqueIdentifier,
     /// A value of another type, with that type: [`crate::SqlVariant`].
     SqlVariant,
+    /// Elements and texts, as text in one form: [`crate::normalized`].
+    Xml,
 }

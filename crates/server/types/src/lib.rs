@@ -10,6 +10,7 @@
 mod data_type;
 mod value;
 mod variant;
+mod xml;
 
 mod arithmetic;
 mod code_page;
@@ -35,6 +36,10 @@ pub use selenite_collation::{Collation, collate};
 
 pub use like::{LikePattern, STEPS_BETWEEN_POLLS};
 pub use text_length::{narrow_length, utf16_length, utf16_prefix};
+pub use xml::{
+    XmlAttribute, XmlDocument, XmlError, XmlFault, XmlNode, XmlNodeId, XmlNodeKind, is_xml_name, local_name,
+    normalized, normalized_bytes, push_text,
+};
 
 pub use convert::{Conversion, ConversionError, ConversionFault, DateFormat, conversion, convert, is_date};
 pub use dates::{

@@ -16,6 +16,7 @@
 //! | datetimeoffset(s) | TEXT: the instant in UTC as datetime2(s), a space, the offset `+HH:MM` |
 //! | uniqueidentifier | BLOB of 16 bytes in SQL Server's comparison order |
 //! | sql_variant | TEXT: the type, a space, the value's form as text |
+//! | xml | TEXT: the one form of a value |
 //!
 //! - `one-form-per-value`: a value has exactly one form: writing and reading it returns the same
 //!   value, and every form that can be read is the form that would be written. Only text of char
@@ -35,6 +36,7 @@ mod read;
 mod text;
 mod variant_text;
 mod write;
+mod xml_text;
 
 pub use declaration::{declared_name, declared_type};
 pub use form::{StorageClass, Stored, StoredRef};

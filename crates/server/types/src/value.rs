@@ -58,7 +58,7 @@ impl SqlVariant {
     /// Whether a sql_variant holds values of the type: of all but `max` types, rowversion and sql_variant.
     #[must_use]
     pub fn holds(data_type: &DataType) -> bool {
-        !data_type.is_max() && !matches!(data_type, DataType::RowVersion | DataType::SqlVariant)
+        !data_type.is_max() && !matches!(data_type, DataType::RowVersion | DataType::SqlVariant | DataType::Xml)
     }
 
     /// `value` of type `data_type` as a sql_variant: NULL for NULL; `None` for a type that it does not hold.

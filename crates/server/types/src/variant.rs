@@ -25,7 +25,8 @@ impl SqlVariant {
             | Family::OldDate
             | Family::NewDate
             | Family::Guid
-            | Family::Variant => 0,
+            | Family::Variant
+            | Family::Xml => 0,
         };
         2 + described + self.data_type().data_length(self.value()).unwrap_or(0)
     }
@@ -76,7 +77,7 @@ impl SqlVariant {
             Family::Bit | Family::Integer | Family::Decimal | Family::Money => 3,
             Family::Approximate => 4,
             Family::OldDate | Family::NewDate | Family::Time => 5,
-            Family::Variant => 6,
+            Family::Variant | Family::Xml => 6,
         }
     }
 

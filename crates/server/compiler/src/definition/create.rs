@@ -322,7 +322,10 @@ fn is_key_type(data_type: &DataType) -> bool {
     use selenite_types::Width;
     !matches!(
         data_type,
-        DataType::VarChar(Width::Max) | DataType::NVarChar(Width::Max) | DataType::VarBinary(Width::Max)
+        DataType::VarChar(Width::Max)
+            | DataType::NVarChar(Width::Max)
+            | DataType::VarBinary(Width::Max)
+            | DataType::Xml
     )
 }
 

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use selenite_types::{Comparison, LikePattern, Value, compare};
+use selenite_types::{LikePattern, Value, compare};
 
 use super::{Frame, size_of};
 use crate::expr::HEAVY_SIZE;
@@ -88,14 +88,7 @@ fn over_local(bound: &LetPredicate, frame: &Frame<'_>) -> Result<Option<bool>, S
 fn compared(compare: &Compare, frame: &Frame<'_>) -> Result<Option<bool>, SqlError> {
     let (left, right) = (compare.left.evaluate(frame)?, compare.right.evaluate(frame)?);
     let order = order(&left, &right, compare.collation, frame)?;
-    Ok(order.map(|order| match compare.comparison {
-        Comparison::Equal => order.is_eq(),
-        Comparison::NotEqual => order.is_ne(),
-        Comparison::Less => order.is_lt(),
-        Comparison::LessOrEqual => order.is_le(),
-        Comparison::Greater => order.is_gt(),
-        Comparison::GreaterOrEqual => order.is_ge(),
-    }))
+    Ok(order.map(|order| compare.comparison.holds(order)))
 }
 
 fn same(compare: &Compare, frame: &Frame<'_>) -> Result<Option<bool>, SqlError> {

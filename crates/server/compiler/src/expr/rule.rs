@@ -76,9 +76,10 @@ impl Rule {
         };
         let refused = || SqlError::argument_type(name, number, function);
         match self {
+            Self::Any if is_refused(function, family) => Err(refused()),
             Self::Any | Self::Alike => Ok(argument),
             Self::Variant => argument.converted_to(&DataType::SqlVariant),
-            _ if family == Family::Variant => Err(refused()),
+            _ if matches!(family, Family::Variant | Family::Xml) => Err(refused()),
             Self::TextOnly | Self::TextOrBinaryOnly | Self::BinaryOnly if is_null => Err(refused()),
             Self::Text if family == Family::Text => Ok(argument),
             Self::Text => {
@@ -100,7 +101,8 @@ impl Rule {
                 | Family::NewDate
                 | Family::Time
                 | Family::Guid
-                | Family::Variant => Err(refused()),
+                | Family::Variant
+                | Family::Xml => Err(refused()),
             },
             Self::National if argument.data_type.is_national() => Ok(argument),
             Self::National => {
@@ -200,7 +202,8 @@ pub(crate) fn seconds_scale(data_type: &DataType) -> u8 {
         | DataType::RowVersion
         | DataType::VarBinary(_)
         | DataType::UniqueIdentifier
-        | DataType::SqlVariant => 7,
+        | DataType::SqlVariant
+        | DataType::Xml => 7,
     }
 }
 
@@ -237,7 +240,17 @@ fn number_of(argument: Expr, is_null: bool) -> Result<Expr, SqlError> {
         | Family::NewDate
         | Family::Time
         | Family::Guid
-        | Family::Variant => argument.converted_to(&DataType::Float),
+        | Family::Variant
+        | Family::Xml => argument.converted_to(&DataType::Float),
+    }
+}
+
+/// Whether a function of any value does not take one of this family.
+fn is_refused(function: &str, family: Family) -> bool {
+    match function {
+        "concat" | "concat_ws" | "checksum" | "binary_checksum" => family == Family::Xml,
+        "isdate" | "isnumeric" => matches!(family, Family::Variant | Family::Xml),
+        _ => false,
     }
 }
 
@@ -245,7 +258,13 @@ fn number_of(argument: Expr, is_null: bool) -> Result<Expr, SqlError> {
 fn is_numeric(family: Family) -> bool {
     match family {
         Family::Bit | Family::Integer | Family::Decimal | Family::Money | Family::Approximate | Family::Text => true,
-        Family::Binary | Family::OldDate | Family::NewDate | Family::Time | Family::Guid | Family::Variant => false,
+        Family::Binary
+        | Family::OldDate
+        | Family::NewDate
+        | Family::Time
+        | Family::Guid
+        | Family::Variant
+        | Family::Xml => false,
     }
 }
 

@@ -42,6 +42,7 @@ pub(crate) fn text_width(data_type: &DataType) -> Width {
         DataType::DateTimeOffset(_) => 34,
         DataType::UniqueIdentifier => 36,
         DataType::SqlVariant => WIDTH_MAX,
+        DataType::Xml => return Width::Max,
         DataType::RowVersion => 8,
         DataType::Char(width) | DataType::NChar(width) | DataType::Binary(width) => width,
         DataType::VarChar(width) | DataType::NVarChar(width) | DataType::VarBinary(width) => {
@@ -140,7 +141,8 @@ pub(crate) fn number_type(arguments: &[Expr]) -> DataType {
         | DataType::DateTime2(_)
         | DataType::DateTimeOffset(_)
         | DataType::UniqueIdentifier
-        | DataType::SqlVariant => DataType::Float,
+        | DataType::SqlVariant
+        | DataType::Xml => DataType::Float,
     }
 }
 

@@ -99,7 +99,8 @@ impl Whole {
             | DataType::DateTime2(_)
             | DataType::DateTimeOffset(_)
             | DataType::UniqueIdentifier
-            | DataType::SqlVariant => None,
+            | DataType::SqlVariant
+            | DataType::Xml => None,
         }
     }
 

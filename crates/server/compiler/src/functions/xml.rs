@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selenite_types::{DataType, Value, Width};
+use selenite_types::{DataType, Value, Width, normalized};
 
 use crate::expr::{Rule, Typing};
 use crate::functions::Arguments;
@@ -31,7 +31,8 @@ pub(crate) static FOR_XML_LEVELS: Function = Function::new("for xml levels", &[R
 pub(crate) static FOR_XML: Function = Function::new("for xml", &[Rule::Any], LONG_TEXT, whole).taking_nulls();
 
 /// As [`FOR_XML`], with TYPE: what composes XML does not escape it.
-pub(crate) static FOR_XML_TYPE: Function = Function::new("for xml type", &[Rule::Any], LONG_TEXT, typed).taking_nulls();
+pub(crate) static FOR_XML_TYPE: Function =
+    Function::new("for xml type", &[Rule::Any], Typing::Is(DataType::Xml), typed).taking_nulls();
 
 /// A text that is XML.
 pub(crate) static XML_TEXT: Function = Function::new(
@@ -262,7 +263,8 @@ fn typed(call: &Arguments<'_>) -> Result<Value, SqlError> {
             return Err(SqlError::not_in_xml(digits));
         }
     }
-    Ok(whole)
+    let form = normalized(text, true).map_err(|error| SqlError::internal(&error.to_string()))?;
+    Ok(Value::Text(Arc::from(form)))
 }
 
 fn whole(call: &Arguments<'_>) -> Result<Value, SqlError> {

@@ -58,7 +58,11 @@ impl QueryBinder<'_> {
         };
         let function = if clause.typed { &FOR_XML_TYPE } else { &FOR_XML };
         let declares = bit(xsinil);
-        Ok(call(function, vec![elements, root.map_or_else(null, text), declares]))
+        let mut made = call(function, vec![elements, root.map_or_else(null, text), declares]);
+        if clause.typed {
+            made.data_type = DataType::Xml;
+        }
+        Ok(made)
     }
 
     fn xml_path(&mut self, clause: &ForClause, rows: &OutputRows, flags: [Expr; 3]) -> Result<Expr, SqlError> {
@@ -162,7 +166,8 @@ impl QueryBinder<'_> {
 
     /// Whether a value is XML, which composed XML contains as elements.
     pub(super) fn is_xml_text(&self, expr: &Expr) -> bool {
-        matches!(&expr.kind, ExprKind::Call(call) if matches!(call.function.name, "xml text" | "for xml type"))
+        expr.data_type == DataType::Xml
+            || matches!(&expr.kind, ExprKind::Call(call) if call.function.name == "xml text")
     }
 }
 

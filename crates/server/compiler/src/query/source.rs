@@ -46,6 +46,10 @@ impl QueryBinder<'_> {
                 self.bind_table_variable(name, alias.as_ref())
             }
             ast::TableSourceKind::Function { call, schema, alias } => {
+                if call.is_method {
+                    let bound = self.bind_xml_nodes(call, alias.as_ref());
+                    return bound.map_err(|error| error.on_line(source.position.line));
+                }
                 match self.bind_computed_rows(call, schema, alias.as_ref()) {
                     Ok(Some(bound)) => Ok(bound),
                     Ok(None) => self.bind_function(call, alias.as_ref()),

@@ -47,7 +47,9 @@ impl Form {
             }
             DataType::SmallMoney | DataType::Money => Self::Scaled(MONEY_DIGITS),
             DataType::Real | DataType::Float => Self::Real,
-            DataType::Char(_) | DataType::VarChar(_) | DataType::NChar(_) | DataType::NVarChar(_) => Self::Text,
+            DataType::Char(_) | DataType::VarChar(_) | DataType::NChar(_) | DataType::NVarChar(_) | DataType::Xml => {
+                Self::Text
+            }
             DataType::Binary(_) | DataType::VarBinary(_) | DataType::RowVersion => Self::Bytes,
             DataType::Date => Self::Date,
             DataType::Time(digits) => Self::Time(digits),
@@ -108,7 +110,8 @@ pub(super) fn exact_scale(data_type: &DataType) -> Option<u8> {
         | DataType::DateTime2(_)
         | DataType::DateTimeOffset(_)
         | DataType::UniqueIdentifier
-        | DataType::SqlVariant => None,
+        | DataType::SqlVariant
+        | DataType::Xml => None,
     }
 }
 

@@ -1,9 +1,10 @@
 //! Writes queries as SQL, with columns `c0`, `c1` and so on.
 
 use selenite_tsql::ast::SetOperator;
+use selenite_types::DataType;
 
 use super::parameter::ParameterValue;
-use super::value::collated;
+use super::value::{check_ordered, collated};
 use super::{Form, SqlText, Writer};
 use crate::query::tree::{Body, Common, Limit, OrderKey, OrderTerm, Query, QueryColumn, Select};
 use crate::{Expr, SqlError};
@@ -152,6 +153,7 @@ impl Writer {
                     // then by offset, which is as good as any order where no key follows.
                     Some(column) => {
                         let position = (at + 1).to_string();
+                        check_ordered(&column.data_type)?;
                         let form = Form::of(&column.data_type);
                         if form.is_collated() {
                             collated(form, position, column.collation)
@@ -261,6 +263,9 @@ impl Writer {
             let form = Form::of(&item.data_type);
             let sql = self.value(item)?;
             let compared = columns.compared || select.distinct;
+            if compared && item.data_type == DataType::Xml {
+                return Err(SqlError::xml_not_distinct(columns.compared));
+            }
             by_key |= compared && matches!(form, Form::Offset(_));
             let sql = if compared && form.is_collated() {
                 collated(form, sql, item.collation)

@@ -58,6 +58,7 @@ impl Writer {
     ///
     /// Errors: as [`Writer::value`].
     pub fn key(&mut self, expr: &Expr) -> Result<String, SqlError> {
+        check_ordered(&expr.data_type)?;
         let sql = self.value(expr)?;
         Ok(collated(Form::of(&expr.data_type), sql, expr.collation))
     }
@@ -270,6 +271,16 @@ fn is_local(expr: &Expr) -> bool {
     let mut is = false;
     expr.visit(&mut |node| is |= matches!(node, Node::Expr(expr) if matches!(expr.kind, ExprKind::Local)));
     is
+}
+
+/// Checks that values of a type are compared.
+///
+/// Errors: 305 for xml.
+pub(super) fn check_ordered(data_type: &DataType) -> Result<(), SqlError> {
+    match *data_type == DataType::Xml {
+        true => Err(selenite_types::OperationError::XmlCompared.into()),
+        false => Ok(()),
+    }
 }
 
 /// SQL of a value in a comparison.

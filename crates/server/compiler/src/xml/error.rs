@@ -96,4 +96,23 @@ impl SqlError {
         let text = "Two consecutive '-' can only appear in a comment constructor if they are used to close the comment ('-->').";
         Self::new(9322, Ends::Statement, text).with_state(state)
     }
+
+    /// Rows with xml are not compared.
+    pub(crate) fn xml_not_distinct(is_combined: bool) -> Self {
+        match is_combined {
+            // 5335: UNION, INTERSECT or EXCEPT of xml.
+            true => Self::new(
+                5335,
+                Ends::Batch,
+                "The data type xml cannot be used as an operand to the UNION, INTERSECT or EXCEPT operators because it is \
+                 not comparable.",
+            ),
+            // 421: DISTINCT of xml.
+            false => Self::new(
+                421,
+                Ends::Batch,
+                "The xml data type cannot be selected as DISTINCT because it is not comparable.",
+            ),
+        }
+    }
 }

@@ -252,6 +252,7 @@ pub(crate) const TYPES: &[(&str, i32, i32, i32, i32)] = &[
     ("timestamp", ROW_VERSION, 8, 0, 0),
     ("nvarchar", 231, 8000, 0, 0),
     ("nchar", 239, 8000, 0, 0),
+    ("xml", 241, -1, 0, 0),
     ("sysname", 256, 256, 0, 0),
 ];
 

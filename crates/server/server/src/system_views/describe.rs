@@ -227,6 +227,7 @@ pub(crate) fn wire(data_type: &DataType, nullable: bool) -> (i32, i32) {
         Family::Text | Family::Binary => (own, if length < 0 { MAX_LENGTH } else { length }),
         Family::NewDate | Family::Time | Family::Guid => (own, length),
         Family::Variant => (own, VARIANT_LENGTH),
+        Family::Xml => (own, MAX_LENGTH),
     }
 }
 

@@ -297,6 +297,11 @@ impl Facts {
                 fraction: Some(scale),
                 ..Self::default()
             },
+            Family::Xml => Self {
+                length: Some(-1),
+                octets: Some(-1),
+                ..Self::default()
+            },
             Family::Variant => Self {
                 length: Some(0),
                 octets: Some(0),

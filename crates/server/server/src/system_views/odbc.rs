@@ -153,6 +153,7 @@ impl OdbcType {
             }
             Family::NewDate | Family::Time => Self::of_new_date(data_type, client),
             Family::Variant => Self::number(-150, 8000, 8000, Some(0), (98, 98)),
+            Family::Xml => Self::text(-152, 0, 0, (0, 0)),
         }
     }
 
@@ -394,6 +395,7 @@ const fn wide(length: u16) -> Width {
 const WRITTEN: &[Written] = &[
     (DataType::DateTimeOffset(7), ("'", "'"), "scale", 3, 0),
     (DataType::Time(7), ("'", "'"), "scale", 3, 0),
+    (DataType::Xml, ("N'", "'"), "", 0, 0),
     (DataType::SqlVariant, ("", ""), "", 2, 0),
     (DataType::UniqueIdentifier, ("'", "'"), "", 2, 0),
     (DataType::NVarChar(wide(4000)), ("N'", "'"), "max length", 3, 0),
@@ -483,9 +485,13 @@ fn type_row(
         Family::OldDate => (Some(described.scale), Some(described.scale)),
         Family::NewDate | Family::Time if described.scale > 0 => (Some(0), Some(described.scale)),
         Family::Variant => (Some(0), Some(0)),
-        Family::NewDate | Family::Time | Family::Approximate | Family::Text | Family::Binary | Family::Guid => {
-            (None, None)
-        }
+        Family::NewDate
+        | Family::Time
+        | Family::Approximate
+        | Family::Text
+        | Family::Binary
+        | Family::Guid
+        | Family::Xml => (None, None),
     };
     row![
         name,

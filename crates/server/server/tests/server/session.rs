@@ -93,3 +93,4 @@ mod view_changes;
 mod view_triggers;
 mod views;
 mod wire_rules;
+mod xml_type;

@@ -113,6 +113,7 @@ fn of_parameter(error: &ParameterError) -> (i32, u8, String) {
             (8015, format!("{parameter} Data type 0x{byte:02X} {text}"))
         }
         ParameterFault::Table(fault) => of_table_fault(&parameter, fault),
+        ParameterFault::Xml(error) => (error.number().into(), error.to_string()),
         ParameterFault::Unsupported(what) => (40510, unsupported(what)),
         ParameterFault::UnsupportedType(what) => (40510, format!("{parameter} Data type '{what}' is not supported.")),
     };
@@ -141,6 +142,7 @@ fn of_table(parameter: &str, place: TablePlace, fault: ParameterFault) -> (i32, 
         ParameterFault::UntypedOutput(_) | ParameterFault::Name | ParameterFault::Status => {
             of_table_fault(&place, TableFault::Token)
         }
+        ParameterFault::Xml(error) => (error.number().into(), error.to_string()),
         ParameterFault::Unsupported(what) => (40510, unsupported(what)),
         ParameterFault::UnsupportedType(what) => (40510, format!("{RPC} {place} Data type '{what}' is not supported.")),
     };
@@ -200,6 +202,7 @@ fn of_bulk_column(index: u16, fault: ParameterFault) -> (i32, u8, String) {
         | ParameterFault::Name
         | ParameterFault::Table(_)
         | ParameterFault::Status => (4816, format!("Invalid column type from bcp client for colid {index}.")),
+        ParameterFault::Xml(error) => (error.number().into(), error.to_string()),
         ParameterFault::Unsupported(what) => (40510, unsupported(what)),
         ParameterFault::UnsupportedType(what) => (40510, unsupported(&format!("INSERT BULK of {what}"))),
     };

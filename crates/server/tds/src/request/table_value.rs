@@ -217,6 +217,7 @@ pub(super) fn value_size(wire: &WireType) -> u64 {
         | DataType::DateTime2(_)
         | DataType::DateTimeOffset(_)
         | DataType::UniqueIdentifier => 0,
+        DataType::Xml => 0,
         DataType::SqlVariant => VARIANT_SIZE,
     };
     VALUE_SIZE + padded

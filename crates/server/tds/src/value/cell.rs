@@ -44,7 +44,8 @@ impl Cell {
             | DataType::SmallDateTime
             | DataType::DateTime
             | DataType::UniqueIdentifier
-            | DataType::SqlVariant => true,
+            | DataType::SqlVariant
+            | DataType::Xml => true,
         };
         let cell = Self { data_type, is_nullable };
         is_right.then_some(cell).ok_or(TdsError::Misfit { what: "a type" })
@@ -82,6 +83,8 @@ impl Cell {
             DataType::DateTime2(scale) => out.extend([byte::DATETIME2_N, scale]),
             DataType::DateTimeOffset(scale) => out.extend([byte::DATETIMEOFFSET_N, scale]),
             DataType::UniqueIdentifier => out.extend([byte::GUID, 16]),
+            // MS-TDS 2.2.5.5.3: of no schema collection.
+            DataType::Xml => out.extend([byte::XML, 0]),
             DataType::SqlVariant => {
                 out.push(byte::VARIANT);
                 out.extend(VARIANT_SIZE_MAX.to_le_bytes());
@@ -92,7 +95,10 @@ impl Cell {
     /// The size of NULL in a ROW; `None` if NULL is not allowed.
     pub fn null_size(&self) -> Option<u16> {
         self.is_nullable.then_some(match self.data_type {
-            DataType::VarChar(Width::Max) | DataType::NVarChar(Width::Max) | DataType::VarBinary(Width::Max) => 8,
+            DataType::VarChar(Width::Max)
+            | DataType::NVarChar(Width::Max)
+            | DataType::VarBinary(Width::Max)
+            | DataType::Xml => 8,
             DataType::Char(_)
             | DataType::VarChar(_)
             | DataType::NChar(_)
@@ -134,7 +140,7 @@ impl Cell {
             | (DataType::BigInt, Value::BigInt(_))
             | (DataType::Money, Value::Money(_))
             | (DataType::UniqueIdentifier, Value::Guid(_)) => true,
-            (DataType::VarChar(Width::Max) | DataType::NVarChar(Width::Max), Value::Text(text)) => {
+            (DataType::VarChar(Width::Max) | DataType::NVarChar(Width::Max) | DataType::Xml, Value::Text(text)) => {
                 text.len() <= LARGE_SIZE_MAX
             }
             (DataType::VarBinary(Width::Max), Value::Binary(bytes)) => bytes.len() <= LARGE_SIZE_MAX,

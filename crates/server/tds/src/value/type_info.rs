@@ -59,6 +59,10 @@ impl WireType {
             | byte::NVARCHAR
             | byte::NCHAR => Self::parse_string(byte, reader),
             byte::TEXT | byte::NTEXT | byte::IMAGE => Self::parse_legacy(byte, reader),
+            byte::XML => match reader.u8()? {
+                0 => Ok(Self::new(byte, DataType::Xml, IN_CHUNKS)),
+                _ => Err(ParameterFault::Unsupported("xml of a schema collection").into()),
+            },
             byte::VARIANT => {
                 // The declared maximum is ignored: a sql_variant has one.
                 reader.u32()?;

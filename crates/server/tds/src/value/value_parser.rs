@@ -27,7 +27,8 @@ impl WireType {
             | byte::BIG_VARCHAR
             | byte::BIG_CHAR
             | byte::NVARCHAR
-            | byte::NCHAR => self.parse_string_value(reader),
+            | byte::NCHAR
+            | byte::XML => self.parse_string_value(reader),
             byte::TEXT | byte::NTEXT | byte::IMAGE => match reader.u32()? {
                 u32::MAX => Ok(Value::Null),
                 size => self.value(reader.take(usize::try_from(size).unwrap_or(usize::MAX))?),
@@ -77,6 +78,7 @@ impl WireType {
                 Ok(Value::Binary(padded.into()))
             }
             DataType::VarBinary(_) | DataType::RowVersion => Ok(Value::Binary(Arc::from(bytes))),
+            DataType::Xml => xml(bytes),
             DataType::Bit
             | DataType::TinyInt
             | DataType::SmallInt
@@ -119,6 +121,16 @@ impl WireType {
         }
         Ok(Value::Text(text.into()))
     }
+}
+
+/// xml in UTF-16, with or without a byte order mark, or as its bytes declare.
+fn xml(bytes: &[u8]) -> Result<Value, ValueError> {
+    let is_wide = matches!(bytes, [_, 0, ..]);
+    let made = match crate::utf16::parse(bytes).filter(|_| is_wide) {
+        Some(text) => selenite_types::normalized(&text, false),
+        None => selenite_types::normalized_bytes(bytes, false),
+    };
+    Ok(Value::Text(made.map_err(ParameterFault::Xml)?.into()))
 }
 
 /// Parses a value that is neither text nor binary; `None` if it is out of range or has a wrong length.
@@ -171,7 +183,8 @@ fn scalar(data_type: DataType, bytes: &[u8]) -> Option<Value> {
         | DataType::Binary(_)
         | DataType::RowVersion
         | DataType::VarBinary(Width::Limited(_) | Width::Max)
-        | DataType::SqlVariant => return None,
+        | DataType::SqlVariant
+        | DataType::Xml => return None,
     })
 }
 

@@ -16,7 +16,9 @@ impl Cell {
             (DataType::Int, Value::Int(value)) => self.sized(packets.buffer(), value.to_le_bytes()),
             (DataType::BigInt, Value::BigInt(value)) => self.sized(packets.buffer(), value.to_le_bytes()),
             (DataType::VarChar(Width::Max), Value::Text(text)) => return text_in_chunks(packets, text, 1),
-            (DataType::NVarChar(Width::Max), Value::Text(text)) => return text_in_chunks(packets, text, 2),
+            (DataType::NVarChar(Width::Max) | DataType::Xml, Value::Text(text)) => {
+                return text_in_chunks(packets, text, 2);
+            }
             (DataType::VarBinary(Width::Max), Value::Binary(bytes)) => {
                 begin_chunk(packets, bytes.len())?;
                 packets.write(bytes)?;

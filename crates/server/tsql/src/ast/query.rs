@@ -372,6 +372,8 @@ pub struct FunctionCall {
     pub over: Option<Window>,
     /// Whether it is written as `{fn ..}`: some functions have other names and meanings there.
     pub odbc: bool,
+    /// Whether it is a method of xml, `a.value(..)`: the first argument stands before the name.
+    pub is_method: bool,
 }
 
 /// The arguments of a function.

@@ -160,6 +160,7 @@ impl Parser<'_> {
             null_treatment: None,
             over: None,
             odbc: false,
+            is_method: false,
         };
         Ok(self.expr_since(start, ExprKind::Function(Box::new(call))))
     }
@@ -260,7 +261,12 @@ impl Parser<'_> {
         let start = self.here();
         let allow_condition = min <= Precedence::Compare;
         let operator = match self.kind() {
-            TokenKind::LeftParen => return self.parenthesised(allow_condition),
+            TokenKind::LeftParen => {
+                return match self.parenthesised(allow_condition)? {
+                    Term::Value(value) => self.methods(start, value).map(Term::Value),
+                    condition @ Term::Condition(_) => Ok(condition),
+                };
+            }
             TokenKind::Keyword(Keyword::Not) if min <= Precedence::Not => {
                 self.advance();
                 let operand = self.nested(WEIGHT_EXPRESSION, |p| p.condition_at_least(Precedence::Not))?;

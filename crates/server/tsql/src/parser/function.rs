@@ -3,8 +3,8 @@
 use super::{Parse, Parser, WEIGHT_EXPRESSION, name::column_of};
 use crate::{
     ast::{
-        Arguments, Case, CaseBranches, Cast, CastKind, Expr, ExprKind, FunctionCall, Iif, Literal, Name, NullTreatment,
-        ObjectName, Position, SearchedBranch, SimpleBranch,
+        Arguments, Case, CaseBranches, Cast, CastKind, ColumnName, Expr, ExprKind, FunctionCall, Iif, Literal, Name,
+        NullTreatment, ObjectName, Position, SearchedBranch, SimpleBranch,
     },
     error::SyntaxFault,
     keyword::Keyword,
@@ -21,10 +21,8 @@ impl Parser<'_> {
         match self.kind() {
             TokenKind::Variable => {
                 let kind = ExprKind::Variable(self.variable()?);
-                if self.is(TokenKind::Point) {
-                    return self.refused_method(start);
-                }
-                Ok(self.expr_since(start, kind))
+                let variable = self.expr_since(start, kind);
+                self.methods(start, variable)
             }
             TokenKind::Global => {
                 let text = self.variable()?;
@@ -100,6 +98,7 @@ impl Parser<'_> {
                 null_treatment: None,
                 over: None,
                 odbc: false,
+                is_method: false,
             };
             return Ok(self.expr_since(start, ExprKind::Function(Box::new(call))));
         }
@@ -123,7 +122,16 @@ impl Parser<'_> {
         let start = self.here();
         let name = self.written_name()?;
         if self.is(TokenKind::LeftParen) {
-            return self.call(name, false);
+            return match method_operand(&name) {
+                Some(column) => {
+                    let position = column.name.position;
+                    let kind = ExprKind::Column(Box::new(column));
+                    let call = self.method(Expr { kind, position }, name.name)?;
+                    let called = self.expr_since(start, ExprKind::Function(Box::new(call)));
+                    self.methods(start, called)
+                }
+                None => self.call(name, false),
+            };
         }
         if self.is(TokenKind::Colon) && self.is_at(1, TokenKind::Colon) {
             return self.refused_method(start);
@@ -219,6 +227,7 @@ impl Parser<'_> {
             null_treatment,
             over,
             odbc,
+            is_method: false,
         };
         Ok(self.expr_since(start, ExprKind::Function(Box::new(call))))
     }
@@ -378,7 +387,38 @@ impl Parser<'_> {
         Ok(self.expr_since(start, ExprKind::Iif(Box::new(iif))))
     }
 
-    /// `@x.method (..)` and `type::method (..)`, from the point or the colons on.
+    /// The methods of xml behind an operand: `.query('..').value('..', '..')`.
+    pub(super) fn methods(&mut self, start: Position, operand: Expr) -> Parse<Expr> {
+        let mut operand = operand;
+        while self.is(TokenKind::Point) {
+            self.raise()?;
+            self.advance();
+            let name = self.name()?;
+            if !is_method(&name) || !self.is(TokenKind::LeftParen) {
+                return Err(self.unexpected());
+            }
+            let call = self.method(operand, name)?;
+            operand = self.expr_since(start, ExprKind::Function(Box::new(call)));
+        }
+        Ok(operand)
+    }
+
+    /// A method's call, from its parenthesis on.
+    pub(super) fn method(&mut self, operand: Expr, name: Name) -> Parse<FunctionCall> {
+        let mut arguments = self.nested(WEIGHT_EXPRESSION, |p| p.list_in_parens(Self::expression))?;
+        arguments.insert(0, operand);
+        Ok(FunctionCall {
+            name: Self::single(name),
+            arguments: Arguments::List(arguments),
+            within_group: Vec::new(),
+            null_treatment: None,
+            over: None,
+            odbc: false,
+            is_method: true,
+        })
+    }
+
+    /// `type::method (..)`, from the colons on.
     fn refused_method(&mut self, start: Position) -> Parse<Expr> {
         while matches!(self.kind(), TokenKind::Point | TokenKind::Colon) {
             self.advance();
@@ -415,6 +455,29 @@ impl Parser<'_> {
     }
 }
 
+/// Whether a name is that of a method of xml: case counts.
+fn is_method(name: &Name) -> bool {
+    METHODS.contains(&name.text.as_str())
+}
+
+/// The column before the name of a method: `a.b.value`.
+pub(super) fn method_operand(name: &ObjectName) -> Option<ColumnName> {
+    let column = name.schema.as_ref().filter(|_| is_method(&name.name))?;
+    let table = name.database.as_ref().map(|table| ObjectName {
+        name: table.clone(),
+        schema: name.server.clone(),
+        database: None,
+        server: None,
+        position: table.position,
+    });
+    Some(ColumnName {
+        table,
+        name: column.clone(),
+    })
+}
+
+const METHODS: [&str; 5] = ["value", "query", "exist", "nodes", "modify"];
+
 fn call_of(name: Name, arguments: Vec<Expr>) -> ExprKind {
     ExprKind::Function(Box::new(FunctionCall {
         name: Parser::single(name),
@@ -423,6 +486,7 @@ fn call_of(name: Name, arguments: Vec<Expr>) -> ExprKind {
         null_treatment: None,
         over: None,
         odbc: false,
+        is_method: false,
     }))
 }
 
@@ -435,6 +499,7 @@ fn bare_call(name: ObjectName) -> ExprKind {
         null_treatment: None,
         over: None,
         odbc: false,
+        is_method: false,
     }))
 }
 

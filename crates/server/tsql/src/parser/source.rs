@@ -1,10 +1,11 @@
 //! The table sources of FROM.
 
+use super::function::method_operand;
 use super::{Parse, Parser, WEIGHT_SOURCE};
 use crate::{
     ast::{
-        BulkContents, DerivedAlias, Expr, Join, JoinHint, JoinKind, Name, ObjectName, Position, Query, Setting,
-        SettingValue, TableSource, TableSourceKind,
+        BulkContents, DerivedAlias, Expr, ExprKind, FunctionCall, Join, JoinHint, JoinKind, Name, ObjectName, Position,
+        Query, Setting, SettingValue, TableSource, TableSourceKind,
     },
     error::SyntaxFault,
     keyword::Keyword,
@@ -106,7 +107,8 @@ impl Parser<'_> {
             TokenKind::Variable => {
                 let name = self.variable()?;
                 if self.is(TokenKind::Point) {
-                    return self.refused_nodes(start);
+                    let variable = self.expr_since(start, ExprKind::Variable(name));
+                    return self.nodes_of(start, variable);
                 }
                 let alias = self.optional_alias()?;
                 let hints = self.table_hints()?;
@@ -174,6 +176,14 @@ impl Parser<'_> {
     fn table_or_function(&mut self) -> Parse<TableSource> {
         let start = self.here();
         let name = self.object_name()?;
+        if self.is(TokenKind::LeftParen)
+            && let Some(column) = method_operand(&name)
+        {
+            let position = column.name.position;
+            let kind = ExprKind::Column(Box::new(column));
+            let call = self.method(Expr { kind, position }, name.name)?;
+            return self.nodes_source(start, call);
+        }
         if self.is(TokenKind::LeftParen) && !self.is_hint_list() {
             let (call, schema) = self.table_function(name)?;
             let alias = self.optional_derived_alias()?;
@@ -191,6 +201,24 @@ impl Parser<'_> {
         }
         hints.extend(self.table_hints()?);
         Ok(self.source_since(start, TableSourceKind::Table { name, alias, hints }))
+    }
+
+    /// `@x.nodes (..) AS a(b)`, from the point on.
+    fn nodes_of(&mut self, start: Position, operand: Expr) -> Parse<TableSource> {
+        self.expect(TokenKind::Point)?;
+        let name = self.name()?;
+        let call = self.method(operand, name)?;
+        self.nodes_source(start, call)
+    }
+
+    fn nodes_source(&mut self, start: Position, call: FunctionCall) -> Parse<TableSource> {
+        let alias = self.optional_derived_alias()?;
+        let kind = TableSourceKind::Function {
+            call: Box::new(call),
+            schema: Vec::new(),
+            alias,
+        };
+        Ok(self.source_since(start, kind))
     }
 
     /// An optional `[AS] name`.

@@ -165,6 +165,18 @@ impl fmt::Display for OdbcLiteral {
 
 impl fmt::Display for FunctionCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let (true, Arguments::List(given)) = (self.is_method, &self.arguments)
+            && let Some((operand, given)) = given.split_first()
+        {
+            let is_bare = matches!(
+                operand.kind,
+                ExprKind::Variable(_) | ExprKind::Column(_) | ExprKind::Function(_) | ExprKind::Subquery(_)
+            );
+            return match is_bare {
+                true => write!(f, "{operand}.{}({})", self.name, List(given)),
+                false => write!(f, "({operand}).{}({})", self.name, List(given)),
+            };
+        }
         write!(f, "{}{}{}", word(self.odbc, "{fn "), self.name, self.arguments)?;
         if !self.within_group.is_empty() {
             write!(f, " WITHIN GROUP (ORDER BY {})", List(&self.within_group))?;

@@ -88,3 +88,19 @@ fn the_backup_of_the_statements_article_parses_after_its_quotes_are_repaired() {
     let tree = round_trip(&repaired);
     assert!(matches!(&tree.statements[0].kind, StatementKind::Backup(backup) if backup.devices.len() == 1));
 }
+
+#[test]
+fn methods_of_xml_stand_behind_variables_columns_and_queries() {
+    for text in [
+        "SELECT @x.value('(/a)[1]', 'int') AS a",
+        "SELECT t.c.query('/a').value('.', 'int') AS a, c.exist('/a') AS b FROM t",
+        "SELECT (SELECT 1 AS a FOR XML PATH, TYPE).value('.', 'nvarchar(max)') AS a",
+        "SELECT n.c.value('@a', 'int') AS a FROM t CROSS APPLY t.x.nodes('/a') AS n (c)",
+        "SELECT n.c.value('@a', 'int') AS a FROM @x.nodes('/a') AS n (c)",
+    ] {
+        round_trip(text);
+    }
+    for text in ["SELECT @x.other('a')", "SELECT @x.value", "SELECT (a).b"] {
+        assert!(parse(text, Options::default()).is_err(), "{text}");
+    }
+}

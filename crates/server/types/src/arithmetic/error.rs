@@ -25,6 +25,8 @@ pub enum OperationError {
         /// The required type.
         to: DataType,
     },
+    /// 305: a comparison of xml.
+    XmlCompared,
     /// 402: the operator does not accept this pair of types.
     Incompatible {
         /// The left operand's type.
@@ -84,6 +86,7 @@ impl OperationError {
         match self {
             Self::Clash { .. } => (206, 16, 2),
             Self::NotImplicit { .. } => (257, 16, 3),
+            Self::XmlCompared => (305, 16, 1),
             Self::Incompatible { .. } => (402, 16, 1),
             Self::EscapeInvalid { .. } => (506, 16, 1),
             Self::Overflow { .. } => (8115, 16, 2),
@@ -111,6 +114,9 @@ impl fmt::Display for OperationError {
                 let (from, to) = (from.bare_name(), to.bare_name());
                 write!(f, "Implicit conversion from data type {from} to {to} is not allowed. ")?;
                 f.write_str("Use the CONVERT function to run this query.")
+            }
+            Self::XmlCompared => {
+                f.write_str("The xml data type cannot be compared or sorted, except when using the IS NULL operator.")
             }
             Self::Incompatible { left, right, operator } => {
                 let (left, right) = (left.bare_name(), right.bare_name());

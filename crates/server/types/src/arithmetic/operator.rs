@@ -1,5 +1,7 @@
 //! Binary and unary operators, and comparisons.
 
+use std::cmp::Ordering;
+
 /// A binary operator with a value as its result.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Operator {
@@ -79,6 +81,19 @@ impl UnaryOperator {
 }
 
 impl Comparison {
+    /// Whether two values in this order satisfy the comparison.
+    #[must_use]
+    pub fn holds(self, order: Ordering) -> bool {
+        match self {
+            Self::Equal => order.is_eq(),
+            Self::NotEqual => order.is_ne(),
+            Self::Less => order.is_lt(),
+            Self::LessOrEqual => order.is_le(),
+            Self::Greater => order.is_gt(),
+            Self::GreaterOrEqual => order.is_ge(),
+        }
+    }
+
     /// The operator's name in message 402.
     #[must_use]
     pub fn name(self) -> &'static str {

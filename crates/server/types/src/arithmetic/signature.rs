@@ -31,8 +31,12 @@ impl Operator {
     }
 
     fn arithmetic(self, left: &DataType, right: &DataType) -> Result<Signature, OperationError> {
-        use Family::{Approximate, Binary, Bit, Decimal, Guid, Integer, Money, NewDate, OldDate, Text, Time, Variant};
+        use Family::{
+            Approximate, Binary, Bit, Decimal, Guid, Integer, Money, NewDate, OldDate, Text, Time, Variant, Xml,
+        };
         match (left.family(), right.family()) {
+            (Xml, _) => Err(self.invalid(left)),
+            (_, Xml) => Err(self.invalid(right)),
             (Variant, Variant) => Err(self.invalid(left)),
             (Variant, _) => Err(not_implicit(left, right)),
             (_, Variant) => Err(not_implicit(right, left)),

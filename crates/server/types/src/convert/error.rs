@@ -70,6 +70,10 @@ pub enum ConversionFault {
     OtherStyle,
     /// 9809: the style does not exist for this pair of types.
     NoStyle,
+    /// An error of the text of xml, with its number, which the detail is.
+    Xml(u16),
+    /// 6354: the target type is too short for xml.
+    XmlText,
     /// 40510: a conversion of SQL Server that is not supported; the detail names it.
     Unsupported,
 }
@@ -135,6 +139,8 @@ impl ConversionError {
             | ConversionFault::Truncated
             | ConversionFault::GuidSyntax
             | ConversionFault::GuidText
+            | ConversionFault::Xml(_)
+            | ConversionFault::XmlText
             | ConversionFault::OtherStyle => true,
         }
     }
@@ -179,6 +185,8 @@ impl ConversionError {
             ConversionFault::GuidText => (8170, 2),
             ConversionFault::OtherStyle => (9807, 1),
             ConversionFault::NoStyle => (9809, 1),
+            ConversionFault::Xml(number) => (number, 1),
+            ConversionFault::XmlText => (6354, 10),
             ConversionFault::Unsupported => (40510, 1),
         }
     }
@@ -235,6 +243,8 @@ impl ConversionError {
             ConversionFault::GuidText => "Insufficient result space to convert uniqueidentifier value to char.",
             ConversionFault::OtherStyle => OTHER_STYLE,
             ConversionFault::NoStyle => "The style %d is not supported for conversions from %f to %t.",
+            ConversionFault::Xml(_) => "%d",
+            ConversionFault::XmlText => "Target string size is too small to represent the XML instance",
             ConversionFault::Unsupported => "%d is not supported.",
         }
     }

@@ -41,7 +41,8 @@ impl IntegerType {
             | DataType::DateTime2(_)
             | DataType::DateTimeOffset(_)
             | DataType::UniqueIdentifier
-            | DataType::SqlVariant => None,
+            | DataType::SqlVariant
+            | DataType::Xml => None,
         }
     }
 

@@ -20,7 +20,8 @@ pub enum Conversion {
 #[must_use]
 pub fn conversion(from: &DataType, to: &DataType) -> Conversion {
     let (implicit, explicit, never) = (Conversion::Implicit, Conversion::Explicit, Conversion::Never);
-    if let Some(conversion) = with_variant(from, to).or_else(|| with_row_version(from, to)) {
+    let special = with_variant(from, to).or_else(|| with_xml(from, to));
+    if let Some(conversion) = special.or_else(|| with_row_version(from, to)) {
         return conversion;
     }
     let ([of_numbers, of_text, of_bytes, of_old_dates, of_new_dates, of_guid], of_floats) = match from.family() {
@@ -29,6 +30,7 @@ pub fn conversion(from: &DataType, to: &DataType) -> Conversion {
         Family::Binary => ([implicit, implicit, implicit, implicit, explicit, implicit], never),
         Family::Guid => ([never, implicit, implicit, never, never, implicit], never),
         Family::Variant => ([explicit; 6], explicit),
+        Family::Xml => ([never; 6], never),
         Family::Bit | Family::Integer | Family::Decimal | Family::Money | Family::Approximate => {
             ([implicit, implicit, implicit, implicit, never, never], implicit)
         }
@@ -45,6 +47,7 @@ pub fn conversion(from: &DataType, to: &DataType) -> Conversion {
         Family::NewDate | Family::Time => of_new_dates,
         Family::Guid => of_guid,
         Family::Variant => implicit,
+        Family::Xml => never,
     }
 }
 
@@ -54,8 +57,20 @@ fn with_variant(from: &DataType, to: &DataType) -> Option<Conversion> {
         (Family::Variant, Family::Variant) => Some(Conversion::Implicit),
         (_, Family::Variant) if SqlVariant::holds(from) => Some(Conversion::Implicit),
         (_, Family::Variant) => Some(Conversion::Never),
-        (Family::Variant, _) if *to == DataType::RowVersion => Some(Conversion::Never),
+        (Family::Variant, _) if matches!(to, DataType::RowVersion | DataType::Xml) => Some(Conversion::Never),
         (Family::Variant, _) => Some(Conversion::Explicit),
+        (_, _) => None,
+    }
+}
+
+/// The kind of conversion from or to xml: texts and bytes become xml, and are made of it by CAST.
+fn with_xml(from: &DataType, to: &DataType) -> Option<Conversion> {
+    let converts = |of: &DataType| matches!(of.family(), Family::Text | Family::Binary) && *of != DataType::RowVersion;
+    match (from.family(), to.family()) {
+        (Family::Xml, Family::Xml) => Some(Conversion::Implicit),
+        (_, Family::Xml) if converts(from) => Some(Conversion::Implicit),
+        (Family::Xml, _) if converts(to) => Some(Conversion::Explicit),
+        (Family::Xml, _) | (_, Family::Xml) => Some(Conversion::Never),
         (_, _) => None,
     }
 }

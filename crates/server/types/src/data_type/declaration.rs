@@ -141,6 +141,7 @@ impl Word {
             "uniqueidentifier" => Self::Plain(DataType::UniqueIdentifier),
             "timestamp" | "rowversion" => Self::Plain(DataType::RowVersion),
             "sql_variant" => Self::Plain(DataType::SqlVariant),
+            "xml" => Self::Plain(DataType::Xml),
             _ => return None,
         };
         Some(word)
@@ -364,7 +365,6 @@ const UNSUPPORTED: &[&str] = &[
     "json",
     "table",
     "vector",
-    "xml",
 ];
 
 /// The maximum length of char, varchar, binary and varbinary, which fits a page in SQL Server.

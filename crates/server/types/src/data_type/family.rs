@@ -29,6 +29,8 @@ pub enum Family {
     Guid,
     /// sql_variant.
     Variant,
+    /// xml.
+    Xml,
 }
 
 impl DataType {
@@ -48,6 +50,7 @@ impl DataType {
             Self::Time(_) => Family::Time,
             Self::UniqueIdentifier => Family::Guid,
             Self::SqlVariant => Family::Variant,
+            Self::Xml => Family::Xml,
         }
     }
 
@@ -81,7 +84,8 @@ impl DataType {
             Self::DateTime => 22,
             Self::DateTime2(_) => 23,
             Self::DateTimeOffset(_) => 24,
-            Self::SqlVariant => 25,
+            Self::Xml => 25,
+            Self::SqlVariant => 26,
         }
     }
 
@@ -132,7 +136,8 @@ impl DataType {
             | Self::DateTime2(_)
             | Self::DateTimeOffset(_)
             | Self::UniqueIdentifier
-            | Self::SqlVariant => None,
+            | Self::SqlVariant
+            | Self::Xml => None,
         }
     }
 
@@ -164,7 +169,8 @@ impl DataType {
             | Self::DateTime2(_)
             | Self::DateTimeOffset(_)
             | Self::UniqueIdentifier
-            | Self::SqlVariant => None,
+            | Self::SqlVariant
+            | Self::Xml => None,
         }
     }
 }

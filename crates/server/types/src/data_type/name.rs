@@ -37,7 +37,8 @@ impl DataType {
             | Self::DateTime2(_)
             | Self::DateTimeOffset(_)
             | Self::UniqueIdentifier
-            | Self::SqlVariant => self.keyword(),
+            | Self::SqlVariant
+            | Self::Xml => self.keyword(),
         }
     }
 
@@ -81,6 +82,7 @@ impl DataType {
             Self::DateTimeOffset(_) => "datetimeoffset",
             Self::UniqueIdentifier => "uniqueidentifier",
             Self::SqlVariant => "sql_variant",
+            Self::Xml => "xml",
         }
     }
 }
@@ -115,7 +117,8 @@ impl fmt::Display for DataType {
             | Self::DateTime
             | Self::RowVersion
             | Self::UniqueIdentifier
-            | Self::SqlVariant => f.write_str(keyword),
+            | Self::SqlVariant
+            | Self::Xml => f.write_str(keyword),
         }
     }
 }

@@ -36,6 +36,7 @@ impl DataType {
             Self::DateTime => (61, 23, 3),
             Self::Float => (62, 53, 0),
             Self::SqlVariant => (98, 0, 0),
+            Self::Xml => (241, 0, 0),
             Self::Bit => (104, 1, 0),
             Self::Decimal { precision, scale } => (106, precision, scale),
             Self::Numeric { precision, scale } => (108, precision, scale),
@@ -81,7 +82,9 @@ impl DataType {
             | Self::VarChar(Width::Limited(length))
             | Self::VarBinary(Width::Limited(length)) => length,
             Self::NChar(length) | Self::NVarChar(Width::Limited(length)) => length.saturating_mul(2),
-            Self::VarChar(Width::Max) | Self::NVarChar(Width::Max) | Self::VarBinary(Width::Max) => return None,
+            Self::VarChar(Width::Max) | Self::NVarChar(Width::Max) | Self::VarBinary(Width::Max) | Self::Xml => {
+                return None;
+            }
             Self::Date => 3,
             Self::Time(scale) => time_length(scale),
             Self::DateTime2(scale) => time_length(scale) + 3,

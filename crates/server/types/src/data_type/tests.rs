@@ -27,6 +27,7 @@ pub(crate) fn all_types() -> Vec<DataType> {
         DataType::DateTime,
         DataType::UniqueIdentifier,
         DataType::SqlVariant,
+        DataType::Xml,
     ];
     for (precision, scale) in [(1, 0), (9, 9), (18, 4), (19, 0), (38, 10), (38, 38)] {
         types.push(DataType::Decimal { precision, scale });

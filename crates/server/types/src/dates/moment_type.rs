@@ -45,7 +45,8 @@ impl MomentType {
             | DataType::RowVersion
             | DataType::VarBinary(_)
             | DataType::UniqueIdentifier
-            | DataType::SqlVariant => None,
+            | DataType::SqlVariant
+            | DataType::Xml => None,
         }
     }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::clock_text::{parse_date, parse_date_time, parse_date_time_offset, parse_time};
 use super::write::{INTEGER_PRECISION_MAX, SIGN_BIT, is_moment, is_offset_moment};
-use super::{Misfit, MisfitCause, StorageClass, Stored, StoredRef, declared_type, text};
+use super::{Misfit, MisfitCause, StorageClass, Stored, StoredRef, declared_type, text, xml_text};
 use crate::{DataType, Decimal, SqlVariant, Value, Width, guid_from_ordered};
 
 /// The value of type `declared` with the storage form `stored`.
@@ -75,7 +75,8 @@ fn from_integer(integer: i64, declared: &DataType) -> Result<Value, MisfitCause>
         | DataType::DateTime2(_)
         | DataType::DateTimeOffset(_)
         | DataType::UniqueIdentifier
-        | DataType::SqlVariant => return Err(MisfitCause::Class),
+        | DataType::SqlVariant
+        | DataType::Xml => return Err(MisfitCause::Class),
     };
     value.ok_or(MisfitCause::Range)
 }
@@ -101,6 +102,7 @@ fn from_real(real: f64, declared: &DataType) -> Result<Value, MisfitCause> {
 
 fn from_text(bytes: &[u8], declared: &DataType) -> Result<Value, MisfitCause> {
     let value = match *declared {
+        DataType::Xml => return xml_text::checked(bytes).map(Value::Text),
         DataType::VarChar(_) | DataType::NVarChar(_) => {
             return text::checked(bytes, declared).map(|text| Value::Text(text.into()));
         }
@@ -225,7 +227,8 @@ fn from_blob(bytes: &[u8], declared: &DataType) -> Result<Value, MisfitCause> {
         | DataType::DateTime
         | DataType::DateTime2(_)
         | DataType::DateTimeOffset(_)
-        | DataType::SqlVariant => Err(MisfitCause::Class),
+        | DataType::SqlVariant
+        | DataType::Xml => Err(MisfitCause::Class),
     }
 }
 
@@ -255,7 +258,8 @@ impl DataType {
             | Self::DateTime
             | Self::DateTime2(_)
             | Self::DateTimeOffset(_)
-            | Self::SqlVariant => StorageClass::Text,
+            | Self::SqlVariant
+            | Self::Xml => StorageClass::Text,
             Self::Binary(_) | Self::VarBinary(_) | Self::RowVersion | Self::UniqueIdentifier => StorageClass::Blob,
         }
     }

@@ -64,6 +64,7 @@ fn other_to_stored<'a>(value: &'a Value, declared: &DataType) -> Result<Stored<'
                 text.date_time_offset(*moment, *scale)
             })
         }
+        (Value::Text(text), DataType::Xml) => Ok(Stored::Text(Cow::Borrowed(text))),
         (Value::SqlVariant(variant), DataType::SqlVariant) => {
             variant_form(variant).map(|text| Stored::Text(Cow::Owned(text)))
         }

@@ -9,9 +9,6 @@ use crate::{Expr, Function, SqlError};
 /// ISNUMERIC: 1 if the value converts to any numeric type.
 pub(super) fn is_numeric(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let (value, of) = (call.value(0), call.data_type(0));
-    if of == DataType::SqlVariant {
-        return Err(SqlError::argument_type(of.bare_name(), 1, "isnumeric"));
-    }
     let format = call.environment.session().date_format;
     let becomes = |to: DataType| convert(value, &of, &to, None, format).is_ok();
     let is_number = match of.family() {
@@ -26,7 +23,13 @@ pub(super) fn is_numeric(call: &Arguments<'_>) -> Result<Value, SqlError> {
                     scale: 0,
                 })
         }
-        Family::Binary | Family::OldDate | Family::NewDate | Family::Time | Family::Guid | Family::Variant => false,
+        Family::Binary
+        | Family::OldDate
+        | Family::NewDate
+        | Family::Time
+        | Family::Guid
+        | Family::Variant
+        | Family::Xml => false,
     };
     Ok(Value::Int(i32::from(is_number)))
 }

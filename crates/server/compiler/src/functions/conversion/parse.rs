@@ -22,7 +22,7 @@ pub(crate) fn parsed(text: Expr, data_type: DataType, culture: Option<Expr>, is_
         | Family::OldDate
         | Family::NewDate
         | Family::Time => {}
-        Family::Bit | Family::Text | Family::Binary | Family::Guid | Family::Variant => {
+        Family::Bit | Family::Text | Family::Binary | Family::Guid | Family::Variant | Family::Xml => {
             return Err(SqlError::parse_type(data_type.bare_name(), &name.to_ascii_uppercase()));
         }
     }

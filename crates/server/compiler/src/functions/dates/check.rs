@@ -9,7 +9,7 @@ use crate::functions::Arguments;
 pub(super) fn is_date(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let (value, of) = (call.value(0), call.data_type(0));
     match of.family() {
-        Family::NewDate | Family::Time | Family::Variant => {
+        Family::NewDate | Family::Time | Family::Variant | Family::Xml => {
             return Err(SqlError::argument_type(of.bare_name(), 1, "isdate"));
         }
         Family::OldDate => return Ok(Value::Int(i32::from(*value != Value::Null))),

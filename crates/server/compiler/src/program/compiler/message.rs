@@ -110,7 +110,8 @@ fn may_be_substituted(data_type: &DataType) -> bool {
         | DataType::DateTime2(_)
         | DataType::DateTimeOffset(_)
         | DataType::UniqueIdentifier
-        | DataType::SqlVariant => false,
+        | DataType::SqlVariant
+        | DataType::Xml => false,
     }
 }
 

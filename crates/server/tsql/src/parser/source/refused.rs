@@ -23,6 +23,7 @@ impl Parser<'_> {
             null_treatment: None,
             over: None,
             odbc: false,
+            is_method: false,
         });
         Ok((call, schema))
     }
@@ -52,16 +53,6 @@ impl Parser<'_> {
             self.skip_parens()?;
         }
         self.refuse(what, self.since(start));
-        self.optional_derived_alias()?;
-        Ok(self.placeholder(start, name))
-    }
-
-    /// `@x.nodes (..) AS a(b)` from the point on.
-    pub(super) fn refused_nodes(&mut self, start: Position) -> Parse<TableSource> {
-        self.expect(TokenKind::Point)?;
-        let name = self.name()?;
-        self.skip_parens()?;
-        self.refuse("method call", self.since(start));
         self.optional_derived_alias()?;
         Ok(self.placeholder(start, name))
     }

@@ -121,8 +121,8 @@ fn an_unknown_type_is_an_error_with_its_name() {
         refused("foo", &[], &CAST),
         (243, 16, "Type foo is not a defined system type.".to_owned())
     );
-    let unsupported = (40510, 16, "Data type 'xml' is not supported.".to_owned());
-    assert_eq!(refused("XML", &[], &COLUMN), unsupported);
+    let unsupported = (40510, 16, "Data type 'geometry' is not supported.".to_owned());
+    assert_eq!(refused("GEOMETRY", &[], &COLUMN), unsupported);
     for name in UNSUPPORTED {
         assert_eq!(refused(name, &[], &CAST).0, 40510);
     }

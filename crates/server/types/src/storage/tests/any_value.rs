@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::SqlVariant;
 use crate::data_type::tests::all_types;
+use crate::{SqlVariant, normalized};
 
 /// SQLite's order of two values in a column of a type.
 fn sqlite_order(left: &Stored<'_>, right: &Stored<'_>, declared: &DataType) -> Ordering {
@@ -103,6 +103,11 @@ fn value(declared: DataType, seeds: (i128, f64, String, Vec<u8>, DateTime2, i16)
             offset_minutes,
         }),
         DataType::UniqueIdentifier => Value::Guid(Guid(bits.to_be_bytes())),
+        DataType::Xml => Value::Text(
+            normalized(&format!("<a b='{offset_minutes}'>x</a>"), false)
+                .ok()?
+                .into(),
+        ),
         DataType::SqlVariant => {
             let bases: Vec<DataType> = all_types().into_iter().filter(SqlVariant::holds).collect();
             let base = *bases.get(usize::from(offset_minutes.unsigned_abs()) % bases.len())?;

@@ -150,7 +150,10 @@ pub const GROUPS: &[Group] = &[
                 "SELECT {d '2020-01-01'}, {ts '2020-01-01 00:00:00'}, {fn CONCAT('a', 'b')}",
             ),
             ("NEXT VALUE FOR", "SELECT NEXT VALUE FOR dbo.sq"),
-            ("methods of values", "DECLARE @x int; SELECT @x.value('(/a)[1]', 'int')"),
+            (
+                "methods of values",
+                "DECLARE @x xml = '<a>1</a>'; SELECT @x.value('(/a)[1]', 'int') AS a",
+            ),
             ("CONTAINS, FREETEXT", "SELECT a FROM t WHERE CONTAINS (b, 'x')"),
             (
                 "CURRENT_TIMESTAMP and related ones",

@@ -104,7 +104,7 @@ const OTHERS: [(&str, &str); 11] = [
     ("image", "as varbinary(max)"),
     ("rowversion", "8 bytes, new in each change of a row"),
     ("timestamp", "as rowversion"),
-    ("xml", ""),
+    ("xml", "TEXT: elements and texts in one form"),
     (
         "sql_variant",
         "TEXT: the type, a space, the value as its type stores it: `int 5`",

@@ -1,0 +1,195 @@
+//! The methods of xml: value, query, exist and nodes.
+//!
+//! Each takes the document, the number of the node at which the query begins, the query, and the values of its
+//! sql:column and sql:variable.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use selenite_types::{DataType, Family, Value, Width, XmlDocument, push_text};
+
+use crate::expr::{Rule, Typing};
+use crate::functions::Arguments;
+use crate::json::exact_text;
+use crate::xml::query::{Evaluation, Item, XmlQuery};
+use crate::{Ends, Function, SqlError};
+
+/// `value()`, as text.
+pub(crate) static XML_VALUE: Function = Function::new("xml value", &[Rule::Any], LONG_TEXT, value).taking_nulls();
+
+/// `exist()`.
+pub(crate) static XML_EXIST: Function =
+    Function::new("xml exist", &[Rule::Any], Typing::Is(DataType::Bit), exist).taking_nulls();
+
+/// `query()`.
+pub(crate) static XML_QUERY: Function =
+    Function::new("xml query", &[Rule::Any], Typing::Is(DataType::Xml), query).taking_nulls();
+
+/// `nodes()`: rows in JSON, each the number of a node.
+pub(crate) static XML_NODES: Function = Function::new("xml nodes", &[Rule::Any], LONG_TEXT, nodes).taking_nulls();
+
+fn value(call: &Arguments<'_>) -> Result<Value, SqlError> {
+    let Some(Evaluated { document, items }) = evaluated(call, "value")? else {
+        return Ok(Value::Null);
+    };
+    match items.as_slice() {
+        [] => Ok(Value::Null),
+        [one] => Ok(Value::Text(Arc::from(one.text(&document)))),
+        [_, _, ..] => Err(SqlError::xml_not_single("value")),
+    }
+}
+
+fn exist(call: &Arguments<'_>) -> Result<Value, SqlError> {
+    let found = evaluated(call, "exist")?;
+    Ok(found.map_or(Value::Null, |found| Value::Bit(!found.items.is_empty())))
+}
+
+fn query(call: &Arguments<'_>) -> Result<Value, SqlError> {
+    let Some(Evaluated { document, items }) = evaluated(call, "query")? else {
+        return Ok(Value::Null);
+    };
+    let mut out = String::new();
+    let mut polls = call.polls();
+    let mut after_atom = false;
+    for item in &items {
+        polls.step()?;
+        let is_atom = match item {
+            Item::Node(id) => {
+                document.write(*id, &mut out);
+                false
+            }
+            Item::Attribute(..) => return Err(SqlError::xml_attribute_outside()),
+            Item::Text(_) | Item::Number(_) | Item::Boolean(_) => {
+                if after_atom {
+                    out.push(' ');
+                }
+                push_text(&mut out, &item.text(&document));
+                true
+            }
+        };
+        after_atom = is_atom;
+        call.reserve(out.len())?;
+    }
+    Ok(Value::Text(Arc::from(out)))
+}
+
+fn nodes(call: &Arguments<'_>) -> Result<Value, SqlError> {
+    let Some(Evaluated { items, .. }) = evaluated(call, "nodes")? else {
+        return Ok(Value::Null);
+    };
+    let mut rows = String::from("[");
+    for (at, item) in items.iter().enumerate() {
+        let number = item.number().ok_or_else(SqlError::xml_not_nodes)?;
+        rows.push_str(if at > 0 { ",[" } else { "[" });
+        rows.push_str(&number.to_string());
+        rows.push(']');
+    }
+    rows.push(']');
+    Ok(Value::Text(Arc::from(rows)))
+}
+
+/// A document, and the items of a query.
+struct Evaluated {
+    document: Rc<XmlDocument>,
+    items: Vec<Item>,
+}
+
+/// The result of the query; `None` of NULL.
+fn evaluated(call: &Arguments<'_>, method: &str) -> Result<Option<Evaluated>, SqlError> {
+    let Value::Text(text) = call.value(0) else {
+        return Ok(None);
+    };
+    if *call.value(1) == Value::Null {
+        return Ok(None);
+    }
+    let start = Item::of_number(call.bigint(1)?).ok_or_else(|| SqlError::internal("no such node"))?;
+    let query = XmlQuery::parse(call.text(2)?, method)?;
+    let document = document_of(call, text)?;
+    let mut externals = Vec::new();
+    for at in 3..call.values.len() {
+        externals.push(external(call.value(at), &call.data_type(at))?);
+    }
+    let mut polls = call.polls();
+    let mut step = || polls.step();
+    let mut evaluation = Evaluation {
+        document: &document,
+        externals,
+        step: &mut step,
+    };
+    let items = evaluation.items(&query.root, &start)?;
+    Ok(Some(Evaluated { document, items }))
+}
+
+/// A value of sql:column or sql:variable; `None` for NULL.
+fn external(value: &Value, of: &DataType) -> Result<Option<Item>, SqlError> {
+    if *value == Value::Null {
+        return Ok(None);
+    }
+    let text = exact_text(value, of)?;
+    let is_number = matches!(
+        of.family(),
+        Family::Integer | Family::Decimal | Family::Money | Family::Approximate
+    );
+    Ok(Some(if let Value::Bit(bit) = value {
+        Item::Boolean(*bit)
+    } else if is_number {
+        Item::Number(text.parse().unwrap_or(f64::NAN))
+    } else {
+        Item::Text(Arc::from(text))
+    }))
+}
+
+thread_local! {
+    /// The last document of the session: rows of nodes() ask the same one again and again.
+    static LAST: RefCell<Option<(Arc<str>, Rc<XmlDocument>)>> = const { RefCell::new(None) };
+}
+
+fn document_of(call: &Arguments<'_>, text: &Arc<str>) -> Result<Rc<XmlDocument>, SqlError> {
+    let kept = LAST.with_borrow(|last| {
+        let (known, document) = last.as_ref()?;
+        (Arc::ptr_eq(known, text) || **known == **text).then(|| Rc::clone(document))
+    });
+    if let Some(kept) = kept {
+        return Ok(kept);
+    }
+    let size = XmlDocument::size_max(text);
+    call.environment.poll()?;
+    call.environment.reserve(size)?;
+    let document = XmlDocument::parse(text).map_err(|error| SqlError::internal(&error.to_string()))?;
+    let document = Rc::new(document);
+    let keeps = size <= KEPT_SIZE_MAX;
+    LAST.set(keeps.then(|| (Arc::clone(text), Rc::clone(&document))));
+    Ok(document)
+}
+
+const LONG_TEXT: Typing = Typing::Is(DataType::NVarChar(Width::Max));
+
+/// 16 MiB: what a session keeps of a document between two calls.
+const KEPT_SIZE_MAX: usize = 16 << 20;
+
+impl SqlError {
+    /// 2389: more than one item where one is needed.
+    pub(crate) fn xml_not_single(method: &str) -> Self {
+        let text = format!(
+            "XQuery [{method}()]: '{method}()' requires a singleton (or empty sequence), found operand of type \
+             'xdt:untypedAtomic *'"
+        );
+        Self::new(2389, Ends::Batch, text)
+    }
+
+    /// 2396: an attribute without its element.
+    fn xml_attribute_outside() -> Self {
+        Self::new(
+            2396,
+            Ends::Statement,
+            "XQuery [query()]: Attribute may not appear outside of an element",
+        )
+    }
+
+    /// 2374: rows of what is no node.
+    fn xml_not_nodes() -> Self {
+        let text = "XQuery [nodes()]: A node or set of nodes is required for 'nodes()'";
+        Self::new(2374, Ends::Statement, text)
+    }
+}

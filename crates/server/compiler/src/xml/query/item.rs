@@ -1,0 +1,76 @@
+//! The items of a result.
+
+use std::sync::Arc;
+
+use selenite_types::{XmlDocument, XmlNodeId};
+
+/// An item.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Item {
+    /// A node other than an attribute.
+    Node(XmlNodeId),
+    /// An attribute: its element, and its place there.
+    Attribute(XmlNodeId, usize),
+    /// A text.
+    Text(Arc<str>),
+    /// A number.
+    Number(f64),
+    /// true or false.
+    Boolean(bool),
+}
+
+impl Item {
+    /// The number under which [`Item::of_number`] finds a node; `None` for what is no node.
+    pub fn number(&self) -> Option<i64> {
+        match self {
+            Self::Node(id) => Some(i64::from(id.0)),
+            Self::Attribute(id, at) => {
+                let place = i64::try_from(*at).ok()?.checked_add(1)?;
+                Some(i64::from(id.0) | place.checked_shl(32)?)
+            }
+            Self::Text(_) | Self::Number(_) | Self::Boolean(_) => None,
+        }
+    }
+
+    /// The node of a number.
+    pub fn of_number(number: i64) -> Option<Self> {
+        let id = XmlNodeId(u32::try_from(number & 0xFFFF_FFFF).ok()?);
+        match usize::try_from(number >> 32).ok()? {
+            0 => Some(Self::Node(id)),
+            place => Some(Self::Attribute(id, place - 1)),
+        }
+    }
+
+    /// The value as text.
+    pub fn text(&self, document: &XmlDocument) -> String {
+        match self {
+            Self::Node(id) => document.string_value(*id),
+            Self::Attribute(id, at) => {
+                let found = document.attributes(*id).get(*at);
+                found.map_or_else(String::new, |attribute| attribute.value.to_string())
+            }
+            Self::Text(text) => text.to_string(),
+            Self::Number(number) => number_text(*number),
+            Self::Boolean(value) => value.to_string(),
+        }
+    }
+
+    /// The value as a number; NaN if it is none.
+    pub fn as_number(&self, document: &XmlDocument) -> f64 {
+        match self {
+            Self::Number(number) => *number,
+            Self::Boolean(value) => f64::from(u8::from(*value)),
+            Self::Node(_) | Self::Attribute(..) | Self::Text(_) => {
+                self.text(document).trim().parse().unwrap_or(f64::NAN)
+            }
+        }
+    }
+}
+
+/// A number without a fraction has no point.
+fn number_text(number: f64) -> String {
+    match number.fract() == 0.0 && number.abs() < 1e15 {
+        true => format!("{number:.0}"),
+        false => format!("{number:?}"),
+    }
+}

@@ -1,0 +1,55 @@
+//! The type xml: its text in one form, and its nodes.
+//!
+//! - `one-form-of-text`: a value is a text without declaration and CDATA, in double quotes, with the
+//!   characters escaped that SQL Server escapes; [`normalized`] makes it of any other.
+//! - `no-entities-but-characters`: there is no DTD, and so no entity but the five of XML and
+//!   references to characters: nothing expands.
+//! - `depth-is-bounded`: elements are nested 128 deep at most, as in SQL Server.
+
+mod characters;
+mod document;
+mod error;
+mod parser;
+mod tag;
+mod writer;
+
+pub use characters::is_xml_name;
+pub use document::{XmlAttribute, XmlDocument, XmlNode, XmlNodeId, XmlNodeKind, local_name};
+pub use error::{XmlError, XmlFault};
+pub use writer::push_text;
+
+use parser::{Source, parse};
+use writer::Normalizer;
+
+/// The form of a value with this text.
+///
+/// Text that consists of white space is dropped, unless `keeps_space`, or `xml:space` is `preserve` there.
+///
+/// Errors: the text is not a sequence of well-formed elements, texts, comments and instructions.
+pub fn normalized(text: &str, keeps_space: bool) -> Result<String, XmlError> {
+    let mut normalizer = Normalizer::new(text.len());
+    parse(text, Source::Wide, keeps_space, &mut normalizer)?;
+    Ok(normalizer.into_text())
+}
+
+/// As [`normalized`], of text in code page 1252, which may be UTF-8 by its declaration.
+///
+/// Errors: as [`normalized`].
+pub fn normalized_narrow(text: &str, keeps_space: bool) -> Result<String, XmlError> {
+    let mut normalizer = Normalizer::new(text.len());
+    parse(text, Source::Narrow, keeps_space, &mut normalizer)?;
+    Ok(normalizer.into_text())
+}
+
+/// As [`normalized`], of bytes: UTF-16 by a byte order mark, else UTF-8.
+///
+/// Errors: as [`normalized`]; another encoding.
+pub fn normalized_bytes(bytes: &[u8], keeps_space: bool) -> Result<String, XmlError> {
+    let text = parser::decoded(bytes)?;
+    let mut normalizer = Normalizer::new(text.len());
+    parse(&text, Source::Decoded, keeps_space, &mut normalizer)?;
+    Ok(normalizer.into_text())
+}
+
+#[cfg(test)]
+mod tests;

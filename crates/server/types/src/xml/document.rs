@@ -1,0 +1,392 @@
+//! The nodes of a value of xml.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::parser::{Source, XmlSink, parse};
+use super::writer::{push_attribute_value, push_text};
+use super::{XmlError, is_xml_name};
+
+/// The nodes of a value, in document order; node 0 is the root, which has no name.
+#[derive(Clone, Debug)]
+pub struct XmlDocument {
+    nodes: Vec<XmlNode>,
+}
+
+/// The number of a node in its document.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct XmlNodeId(pub u32);
+
+/// A node.
+#[derive(Clone, Debug)]
+pub struct XmlNode {
+    /// What it is.
+    pub kind: XmlNodeKind,
+    /// The node that it is a child of; none of the root.
+    pub parent: Option<XmlNodeId>,
+    /// The node behind its last descendant.
+    end: u32,
+}
+
+/// What a node is.
+#[derive(Clone, Debug)]
+pub enum XmlNodeKind {
+    /// The root.
+    Root,
+    /// An element.
+    Element {
+        /// The name as it is written, with its prefix.
+        name: Arc<str>,
+        /// Its namespace; empty for none.
+        namespace: Arc<str>,
+        /// Its attributes, without declarations of namespaces.
+        attributes: Vec<XmlAttribute>,
+        /// The declarations of namespaces: prefixes, empty for the default, and namespaces.
+        declarations: Vec<(Arc<str>, Arc<str>)>,
+    },
+    /// A text.
+    Text(Arc<str>),
+    /// A comment.
+    Comment(Arc<str>),
+    /// A processing instruction: its target and content.
+    Instruction(Arc<str>, Arc<str>),
+}
+
+/// An attribute.
+#[derive(Clone, Debug)]
+pub struct XmlAttribute {
+    /// The name as it is written, with its prefix.
+    pub name: Arc<str>,
+    /// Its namespace; empty for none.
+    pub namespace: Arc<str>,
+    /// Its value.
+    pub value: Arc<str>,
+}
+
+/// What a node of a document takes in memory.
+pub(super) const NODE_SIZE: usize = size_of::<XmlNode>() + 64;
+
+impl XmlDocument {
+    /// The nodes of a value.
+    ///
+    /// Errors: as [`super::normalized`], which values of the type never have.
+    pub fn parse(text: &str) -> Result<Self, XmlError> {
+        let mut builder = Builder {
+            nodes: vec![XmlNode {
+                kind: XmlNodeKind::Root,
+                parent: None,
+                end: 1,
+            }],
+            open: vec![XmlNodeId(0)],
+            namespaces: vec![("xml".into(), "http://www.w3.org/XML/1998/namespace".into())],
+            scopes: Vec::new(),
+            known: HashMap::new(),
+        };
+        parse(text, Source::Decoded, true, &mut builder)?;
+        builder.finish(XmlNodeId(0));
+        Ok(Self { nodes: builder.nodes })
+    }
+
+    /// At most what the nodes of a text take in memory.
+    #[must_use]
+    pub fn size_max(text: &str) -> usize {
+        let node_count = text.matches(['<', '=']).count() + 2;
+        node_count.saturating_mul(NODE_SIZE).saturating_add(text.len())
+    }
+
+    /// The root.
+    #[must_use]
+    pub fn root(&self) -> XmlNodeId {
+        XmlNodeId(0)
+    }
+
+    /// A node, if it is one of the document.
+    #[must_use]
+    pub fn node(&self, id: XmlNodeId) -> Option<&XmlNode> {
+        self.nodes.get(index(id))
+    }
+
+    /// The node's children.
+    pub fn children(&self, id: XmlNodeId) -> impl Iterator<Item = XmlNodeId> + '_ {
+        let end = self.end(id);
+        let mut next = id.0 + 1;
+        std::iter::from_fn(move || {
+            let child = XmlNodeId(next);
+            (next < end).then(|| {
+                next = self.end(child).max(next + 1);
+                child
+            })
+        })
+    }
+
+    /// The node's descendants, without itself.
+    pub fn descendants(&self, id: XmlNodeId) -> impl Iterator<Item = XmlNodeId> + '_ {
+        (id.0 + 1..self.end(id)).map(XmlNodeId)
+    }
+
+    /// The attributes of an element; none of any other node.
+    #[must_use]
+    pub fn attributes(&self, id: XmlNodeId) -> &[XmlAttribute] {
+        match self.node(id).map(|node| &node.kind) {
+            Some(XmlNodeKind::Element { attributes, .. }) => attributes,
+            Some(XmlNodeKind::Root | XmlNodeKind::Text(_) | XmlNodeKind::Comment(_) | XmlNodeKind::Instruction(..))
+            | None => &[],
+        }
+    }
+
+    /// The string value: all texts below the root or an element, else the node's own.
+    #[must_use]
+    pub fn string_value(&self, id: XmlNodeId) -> String {
+        let mut out = String::new();
+        for inner in (id.0..self.end(id)).map(XmlNodeId) {
+            match self.node(inner).map(|node| &node.kind) {
+                Some(XmlNodeKind::Text(text)) => out.push_str(text),
+                Some(XmlNodeKind::Comment(text) | XmlNodeKind::Instruction(_, text)) if inner == id => {
+                    out.push_str(text);
+                }
+                Some(
+                    XmlNodeKind::Root
+                    | XmlNodeKind::Element { .. }
+                    | XmlNodeKind::Comment(_)
+                    | XmlNodeKind::Instruction(..),
+                )
+                | None => {}
+            }
+        }
+        out
+    }
+
+    /// Appends a node as xml, with the declarations of the namespaces that it uses from outside.
+    pub fn write(&self, id: XmlNodeId, out: &mut String) {
+        let outside = self.declared_outside(id);
+        self.write_within(id, &outside, out);
+    }
+
+    fn write_within(&self, id: XmlNodeId, outside: &[(Arc<str>, Arc<str>)], out: &mut String) {
+        match self.node(id).map(|node| &node.kind) {
+            Some(XmlNodeKind::Root) => {
+                for child in self.children(id) {
+                    self.write_within(child, &[], out);
+                }
+            }
+            Some(XmlNodeKind::Element {
+                name,
+                attributes,
+                declarations,
+                ..
+            }) => {
+                out.push('<');
+                out.push_str(name);
+                let own = |prefix: &str| declarations.iter().any(|(known, _)| **known == *prefix);
+                let used = outside
+                    .iter()
+                    .filter(|(prefix, _)| !own(prefix) && self.uses_prefix(id, prefix));
+                for (prefix, namespace) in used.chain(declarations) {
+                    out.push_str(if prefix.is_empty() { " xmlns" } else { " xmlns:" });
+                    out.push_str(prefix);
+                    out.push_str("=\"");
+                    push_attribute_value(out, namespace);
+                    out.push('"');
+                }
+                for attribute in attributes {
+                    out.push(' ');
+                    out.push_str(&attribute.name);
+                    out.push_str("=\"");
+                    push_attribute_value(out, &attribute.value);
+                    out.push('"');
+                }
+                if self.end(id) == id.0 + 1 {
+                    out.push_str("/>");
+                    return;
+                }
+                out.push('>');
+                for child in self.children(id) {
+                    self.write_within(child, &[], out);
+                }
+                out.push_str("</");
+                out.push_str(name);
+                out.push('>');
+            }
+            Some(XmlNodeKind::Text(text)) => push_text(out, text),
+            Some(XmlNodeKind::Comment(text)) => {
+                out.push_str("<!--");
+                out.push_str(text);
+                out.push_str("-->");
+            }
+            Some(XmlNodeKind::Instruction(target, content)) => {
+                out.push_str("<?");
+                out.push_str(target);
+                if !content.is_empty() {
+                    out.push(' ');
+                    out.push_str(content);
+                }
+                out.push_str("?>");
+            }
+            None => {}
+        }
+    }
+
+    /// The namespaces that the ancestors of a node declare, the innermost of each prefix.
+    fn declared_outside(&self, id: XmlNodeId) -> Vec<(Arc<str>, Arc<str>)> {
+        let mut found: Vec<(Arc<str>, Arc<str>)> = Vec::new();
+        let mut at = self.node(id).and_then(|node| node.parent);
+        while let Some(ancestor) = at {
+            let node = self.node(ancestor);
+            if let Some(XmlNodeKind::Element { declarations, .. }) = node.map(|node| &node.kind) {
+                for declaration in declarations {
+                    if !found.iter().any(|(known, _)| known == &declaration.0) {
+                        found.push(declaration.clone());
+                    }
+                }
+            }
+            at = node.and_then(|node| node.parent);
+        }
+        found.retain(|(prefix, namespace)| !(prefix.is_empty() && namespace.is_empty()));
+        found
+    }
+
+    /// Whether an element or what is in it has a name with this prefix, or without one if it is empty.
+    fn uses_prefix(&self, id: XmlNodeId, prefix: &str) -> bool {
+        let of = |name: &str| {
+            name.split_once(':')
+                .map_or(String::new(), |(prefix, _)| prefix.to_owned())
+        };
+        (id.0..self.end(id))
+            .map(XmlNodeId)
+            .any(|inner| match self.node(inner).map(|node| &node.kind) {
+                Some(XmlNodeKind::Element { name, attributes, .. }) => {
+                    of(name) == prefix
+                        || !prefix.is_empty() && attributes.iter().any(|attribute| of(&attribute.name) == prefix)
+                }
+                Some(
+                    XmlNodeKind::Root | XmlNodeKind::Text(_) | XmlNodeKind::Comment(_) | XmlNodeKind::Instruction(..),
+                )
+                | None => false,
+            })
+    }
+
+    fn end(&self, id: XmlNodeId) -> u32 {
+        self.node(id).map_or(id.0, |node| node.end)
+    }
+}
+
+/// The part of a name behind its prefix.
+#[must_use]
+pub fn local_name(name: &str) -> &str {
+    name.split_once(':').map_or(name, |(_, local)| local)
+}
+
+fn index(id: XmlNodeId) -> usize {
+    usize::try_from(id.0).unwrap_or(usize::MAX)
+}
+
+/// Makes the nodes.
+struct Builder {
+    nodes: Vec<XmlNode>,
+    /// The open nodes, the root first.
+    open: Vec<XmlNodeId>,
+    /// The namespaces in scope, innermost last.
+    namespaces: Vec<(Arc<str>, Arc<str>)>,
+    /// For each open element, how many were in scope outside.
+    scopes: Vec<usize>,
+    /// Names and namespaces, each once.
+    known: HashMap<String, Arc<str>>,
+}
+
+impl Builder {
+    fn push(&mut self, kind: XmlNodeKind) -> XmlNodeId {
+        let id = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
+        self.nodes.push(XmlNode {
+            kind,
+            parent: self.open.last().copied(),
+            end: id.saturating_add(1),
+        });
+        XmlNodeId(id)
+    }
+
+    fn finish(&mut self, id: XmlNodeId) {
+        let end = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
+        if let Some(node) = self.nodes.get_mut(index(id)) {
+            node.end = end;
+        }
+    }
+
+    fn shared(&mut self, text: &str) -> Arc<str> {
+        if let Some(known) = self.known.get(text) {
+            return Arc::clone(known);
+        }
+        let made: Arc<str> = Arc::from(text);
+        self.known.insert(text.to_owned(), Arc::clone(&made));
+        made
+    }
+
+    fn namespace(&mut self, name: &str, is_attribute: bool) -> Arc<str> {
+        let prefix = name.split_once(':').map_or("", |(prefix, _)| prefix);
+        if prefix.is_empty() && is_attribute {
+            return self.shared("");
+        }
+        let found = self.namespaces.iter().rev().find(|(known, _)| **known == *prefix);
+        match found {
+            Some((_, namespace)) => Arc::clone(namespace),
+            None => self.shared(""),
+        }
+    }
+}
+
+impl XmlSink for Builder {
+    fn start(&mut self, name: &str, attributes: Vec<(&str, String)>) {
+        self.scopes.push(self.namespaces.len());
+        let mut declarations = Vec::new();
+        let mut own = Vec::new();
+        for (name, value) in attributes {
+            let prefix = match name.strip_prefix("xmlns") {
+                Some("") => Some(""),
+                Some(rest) => rest.strip_prefix(':').filter(|prefix| is_xml_name(prefix)),
+                None => None,
+            };
+            match prefix {
+                Some(prefix) => declarations.push((self.shared(prefix), self.shared(&value))),
+                None => own.push((name, value)),
+            }
+        }
+        self.namespaces.extend_from_slice(&declarations);
+        let attributes = own
+            .into_iter()
+            .map(|(name, value)| XmlAttribute {
+                name: self.shared(name),
+                namespace: self.namespace(name, true),
+                value: value.into(),
+            })
+            .collect();
+        let kind = XmlNodeKind::Element {
+            name: self.shared(name),
+            namespace: self.namespace(name, false),
+            attributes,
+            declarations,
+        };
+        let id = self.push(kind);
+        self.open.push(id);
+    }
+
+    fn end(&mut self) {
+        if let Some(id) = self.open.pop() {
+            self.finish(id);
+        }
+        if let Some(outside) = self.scopes.pop() {
+            self.namespaces.truncate(outside);
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        self.push(XmlNodeKind::Text(text.into()));
+    }
+
+    fn comment(&mut self, text: &str) {
+        self.push(XmlNodeKind::Comment(text.into()));
+    }
+
+    fn instruction(&mut self, target: &str, content: &str) {
+        let target = self.shared(target);
+        self.push(XmlNodeKind::Instruction(target, content.into()));
+    }
+}
