@@ -90,6 +90,19 @@ def unpadded(kind: Kind, text: str | None) -> str | None:
     return text.rstrip() if kind.base in ("char", "nchar") and text is not None else text
 
 
+@with_types
+def test_a_sql_variant_comes_with_its_value(client: Client, connection: Connection) -> None:
+    values = "CAST(5 AS sql_variant) AS a, CAST(N'abc' AS sql_variant) AS b, CAST(NULL AS sql_variant) AS c"
+    # pymssql gives the bytes of a variant, whatever its type.
+    expected = ["0x05000000", "0x616263", None] if client.name == "pymssql" else ["5", "abc", None]
+    assert connection.run(f"SELECT {values}").rows == [expected]
+
+
+@with_types
+def test_xml_comes_as_its_text(client: Client, connection: Connection) -> None:
+    assert connection.run("SELECT CAST(N'<a b=\"1\"></a>' AS xml) AS x").rows == [['<a b="1"/>']]
+
+
 # How CONVERT is told to write all there is.
 STYLES = {
     "binary": ", 1",

@@ -80,7 +80,7 @@ pub(super) fn open(
     (is_whole && is_right).then(|| clear.to_vec())
 }
 
-/// The integrity bytes: found in messages of SQL Server's (testdata/tds/encrypted_values.txt).
+/// The integrity bytes: found in messages of SQL Server's (testdata/tsql/encrypted_values.txt).
 fn integrity(clear: &[u8], authenticator: &[u8]) -> [u8; 20] {
     Sha1::new()
         .chain_update(clear)

@@ -2,7 +2,7 @@ use crate::Volatility;
 use crate::functions::Function;
 use crate::testing::{assert_shown, fault, shown, type_of};
 
-const PUBLISHED: &str = include_str!("../../../../../../testdata/tds/encrypted_values.txt");
+const PUBLISHED: &str = include_str!("../../../../../../testdata/tsql/encrypted_values.txt");
 
 fn published() -> impl Iterator<Item = [&'static str; 4]> {
     let lines = PUBLISHED.lines().filter(|line| !line.starts_with('#'));

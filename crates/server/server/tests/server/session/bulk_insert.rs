@@ -210,7 +210,7 @@ fn the_contents_of_a_file_are_a_row() {
         (4809, "OPENROWSET(BULK 'a.bin', SINGLE_NCLOB) AS f"),
         (4860, "OPENROWSET(BULK '../in/a.bin', SINGLE_BLOB) AS f"),
         (4860, "OPENROWSET(BULK '', SINGLE_BLOB) AS f"),
-        (8158, "OPENROWSET(BULK 'a.bin', SINGLE_BLOB) AS f (a, b)"),
+        (8159, "OPENROWSET(BULK 'a.bin', SINGLE_BLOB) AS f (a, b)"),
     ] {
         let answer = loading.client.batch(&format!("SELECT * FROM {source}"));
         assert_eq!(numbers(&answer), [number], "{source}");
