@@ -315,38 +315,26 @@ pub(crate) fn keeps_slot(
 /// # Errors
 /// [`EngineError::Key`] for errors of the keyring; errors of SQLite.
 pub fn repair(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Changed, EngineError> {
-    apply(storage, path, access, |unlocked| {
-        let generation = unlocked.superblock.generation.checked_add(1);
+    rewrite(storage, path, access, 0)
+}
+
+/// As [`repair`], under this generation or a higher one.
+pub(crate) fn rewrite(
+    storage: &dyn Storage,
+    path: &Path,
+    access: &Access,
+    generation: u64,
+) -> Result<Changed, EngineError> {
+    apply(storage, path, access, move |unlocked| {
+        let next = unlocked.superblock.generation.checked_add(1);
+        let next = next.ok_or(KeyError::GenerationExhausted)?.max(generation);
         Ok(change::Change {
-            unlocked: unlocked.with_generation(generation.ok_or(KeyError::GenerationExhausted)?),
+            unlocked: unlocked.with_generation(next),
             // No right is taken away, but only such changes are written to both copies.
             revokes_access: true,
             report: Report::default(),
         })
     })
-}
-
-/// Rewrites both superblocks, with the same keys, under this generation or a higher one.
-///
-/// # Errors
-/// As [`repair`].
-pub(crate) fn raise_generation(
-    storage: &dyn Storage,
-    path: &Path,
-    access: &Access,
-    generation: u64,
-) -> Result<(), EngineError> {
-    let raised = apply(storage, path, access, move |unlocked| {
-        let next = unlocked.superblock.generation.checked_add(1);
-        let next = next.ok_or(KeyError::GenerationExhausted)?.max(generation);
-        Ok(change::Change {
-            unlocked: unlocked.with_generation(next),
-            // Both copies are written.
-            revokes_access: true,
-            report: Report::default(),
-        })
-    });
-    raised.map(drop)
 }
 
 /// Pins a database in the keyring file: from then on only its present master key is accepted for

@@ -57,32 +57,38 @@ impl AnchorPlace {
             },
             Self::Command(name) => self.run(config, name, "anchor", &database_line(unlocked.superblock.database_id))?,
         };
+        let present = unlocked.superblock.generation;
         let mut own: Option<ShortAnchor> = None;
-        let mut other: Option<(u64, u64)> = None;
+        // The highest number and generation under other keys, and the highest number with a generation above the present.
+        let (mut others, mut above) = (None, 0);
         for (text, is_last) in ShortAnchor::last_of(&bytes).zip(once(true).chain(repeat(false))) {
             match self.check(text, unlocked) {
                 Ok(Checked::Own(found)) if own.as_ref().is_none_or(|own| own.number < found.number) => {
                     own = Some(found)
                 }
                 Ok(Checked::OtherMaster(number, generation)) => {
-                    let (number_max, generation_max) = other.unwrap_or_default();
-                    other = Some((number.max(number_max), generation.max(generation_max)));
+                    let (number_max, generation_max) = others.unwrap_or_default();
+                    others = Some((number.max(number_max), generation.max(generation_max)));
+                    if generation > present {
+                        above = number.max(above);
+                    }
                 }
                 Err(error) if is_last => return Err(error),
                 Ok(Checked::Own(_)) | Err(_) => {}
             }
         }
-        match (own, other) {
-            // Anyone can write one under another key: it is no reason not to compare with one whose MAC is right. But the
-            // generation rises with each master key, and when an older state is accepted.
-            (Some(own), Some((number, generation))) if generation > unlocked.superblock.generation => {
-                Ok(Newest::OtherMaster {
-                    generation,
-                    number: number.max(own.number),
-                    own: Some(Box::new(own)),
-                })
-            }
-            (Some(own), _) => Ok(Newest::Anchor(own)),
+        match (own, others) {
+            // Anyone can write one under another key: it is no reason not to compare with one whose MAC is right, unless it
+            // is the newer one, as after a renewal of the master key, or when an older state was accepted.
+            (Some(own), Some((number, generation))) if above > own.number => Ok(Newest::OtherMaster {
+                generation,
+                number,
+                own: Some(Box::new(own)),
+            }),
+            (Some(anchor), others) => Ok(Newest::Anchor {
+                number_max: anchor.number.max(others.map_or(0, |(number, _)| number)),
+                anchor,
+            }),
             (None, Some((number, generation))) => Ok(Newest::OtherMaster {
                 generation,
                 number,
@@ -102,7 +108,7 @@ impl AnchorPlace {
         let newest = self.newest(config, unlocked)?;
         newest.check_generation(unlocked)?;
         match newest {
-            Newest::Anchor(anchor) => Ok(anchor),
+            Newest::Anchor { anchor, .. } => Ok(anchor),
             Newest::None => Err(self.missing("there is none")),
             Newest::OtherMaster { generation, .. } => Err(self.missing(&format!(
                 "the newest was written under another master key, at generation {generation}, and this database is at {}: \
@@ -189,15 +195,20 @@ pub enum Newest {
     None,
     /// One under another master key, whose MAC can't be checked.
     OtherMaster {
-        /// The superblock's generation.
+        /// The highest generation of a superblock under such keys.
         generation: u64,
-        /// Its number.
+        /// The highest number under such keys.
         number: u64,
         /// The newest one under the present master key.
         own: Option<Box<ShortAnchor>>,
     },
-    /// One of this database.
-    Anchor(ShortAnchor),
+    /// One under the present master key.
+    Anchor {
+        /// The anchor.
+        anchor: ShortAnchor,
+        /// The highest number at the place, of any master key.
+        number_max: u64,
+    },
 }
 
 impl Newest {
@@ -207,24 +218,26 @@ impl Newest {
         match self {
             Self::None => 0,
             Self::OtherMaster { number, .. } => *number,
-            Self::Anchor(anchor) => anchor.number,
+            Self::Anchor { anchor, .. } => anchor.number,
         }
     }
 
-    /// Compares the generation of the superblock. It rises when the master key is replaced: an anchor under another key,
-    /// whose MAC can't be checked, is of an earlier generation, or the database is an old one.
+    /// The highest number of the anchors there, of any master key; 0 without one.
+    #[must_use]
+    pub fn number_max(&self) -> u64 {
+        match self {
+            Self::None => 0,
+            Self::OtherMaster { number, .. } => *number,
+            Self::Anchor { number_max, .. } => *number_max,
+        }
+    }
+
+    /// As [`check_generation`].
     ///
     /// # Errors
     /// `Older`.
     pub fn check_generation(&self, unlocked: &Unlocked) -> Result<(), VfsError> {
-        let (generation, present) = (self.generation(), unlocked.superblock.generation);
-        if generation <= present {
-            return Ok(());
-        }
-        Err(VfsError::Older(format!(
-            "generation {present} instead of {generation} at least (or its newest superblock is damaged, which selenite \
-                keys repair mends)"
-        )))
+        check_generation(self.generation(), unlocked)
     }
 
     /// The generation of the anchor; 0 without one.
@@ -233,8 +246,24 @@ impl Newest {
         match self {
             Self::None => 0,
             Self::OtherMaster { generation, .. } => *generation,
-            Self::Anchor(anchor) => anchor.generation,
+            Self::Anchor { anchor, .. } => anchor.generation,
         }
+    }
+}
+
+/// Compares the generation of the superblock with an anchor's. It rises when the master key is replaced: an anchor under
+/// another key, whose MAC can't be checked, is of an earlier generation, or the database is an old one.
+///
+/// # Errors
+/// `Older`.
+pub fn check_generation(generation: u64, unlocked: &Unlocked) -> Result<(), VfsError> {
+    let present = unlocked.superblock.generation;
+    match generation <= present {
+        true => Ok(()),
+        false => Err(VfsError::Older(format!(
+            "generation {present} instead of {generation} at least (or its newest superblock is damaged, which selenite \
+                keys repair mends)"
+        ))),
     }
 }
 

@@ -34,7 +34,7 @@ use selenite_format::State;
 use selenite_format::anchor::{NamedPage, SealingEpoch, ShortAnchor};
 use selenite_format::archive::LogEnd;
 use selenite_keyring::{Config, KeyError, Unlocked};
-use selenite_vfs::anchor_place::{AnchorPlace, Newest};
+use selenite_vfs::anchor_place::{AnchorPlace, Newest, check_generation};
 use selenite_vfs::error::VfsError;
 use selenite_vfs::snapshot::{Sealed, Snapshot, check_not_older};
 use zeroize::Zeroizing;
@@ -242,7 +242,7 @@ impl Writer {
     /// `stored-is-read`.
     fn check_stored(&self, number: u64, unlocked: &Unlocked) -> Result<(), VfsError> {
         let newest = self.how.place.newest(&self.config, unlocked)?;
-        if matches!(newest, Newest::Anchor(_)) && newest.number() == number {
+        if matches!(newest, Newest::Anchor { .. }) && newest.number() == number {
             return Ok(());
         }
         Err(VfsError::NoAnchor(format!(
@@ -275,7 +275,7 @@ impl Writer {
     /// `given-up-stays-so`.
     fn raise_generation(&mut self, storage: &dyn Storage, access: &Access) -> Result<(), EngineError> {
         let (unlocked, newest) = self.newest()?;
-        self.number_min = newest.number();
+        self.number_min = newest.number_max();
         let superblock = &unlocked.superblock;
         if superblock.state != State::Steady {
             return Err(EngineError::usage(
@@ -290,7 +290,7 @@ impl Writer {
         if superblock.generation > above {
             return Ok(());
         }
-        keys::raise_generation(storage, self.database.path(), access, above.saturating_add(1))
+        keys::rewrite(storage, self.database.path(), access, above.saturating_add(1)).map(drop)
     }
 
     /// Begins with the newest anchor that is there, which the database must not be older than.
@@ -314,7 +314,7 @@ impl Writer {
             }
             let (number, anchor, is_own) = match (newest, last) {
                 (Newest::None, _) => return Ok((Known::default(), None)),
-                (Newest::Anchor(anchor), _) => (anchor.number, anchor, true),
+                (Newest::Anchor { anchor, .. }, _) => (anchor.number, anchor, true),
                 (
                     Newest::OtherMaster {
                         number, own: Some(own), ..
@@ -344,9 +344,7 @@ impl Writer {
                 };
                 return Ok((known, Some(anchor)));
             }
-            Newest::Anchor(anchor.clone())
-                .check_generation(&unlocked)
-                .map_err(refused)?;
+            check_generation(anchor.generation, &unlocked).map_err(refused)?;
             check_not_older(snapshot, &anchor).map_err(refused)?;
             let known = Known {
                 pages: anchor.pages.clone(),

@@ -572,6 +572,8 @@ fn a_number_that_no_one_has_counted_to_does_not_end_the_numbers() {
     let key = text.lines().find(|line| line.starts_with("key ")).unwrap();
     let other = text.replace(key, &format!("key {}", "0".repeat(32)));
     let other = other.replace("number 1\n", &format!("number {}\n", u64::MAX));
+    let generation = text.lines().find(|line| line.starts_with("generation ")).unwrap();
+    let other = other.replace(generation, &format!("generation {}", u64::MAX));
     fs::write(&anchored.place, other).unwrap();
     let connection = anchored.connect(&anchored.path).unwrap();
     for _ in 0..3 {

@@ -115,6 +115,13 @@ fn the_superblock_of_a_state_that_was_given_up_is_refused_before_the_pages_of_th
 
 #[test]
 fn a_state_from_before_the_master_key_was_renewed_keeps_the_sessions_of_its_own_anchors() {
+    // Its superblock is changed, or not, until its generation is above that of the renewed one.
+    for repairs in [0, 3] {
+        accept_before_renewal(repairs);
+    }
+}
+
+fn accept_before_renewal(repairs: usize) {
     let anchored = Anchored::new();
     anchored.follow(false).unwrap();
     let oldest = anchored.copy("oldest");
@@ -138,6 +145,9 @@ fn a_state_from_before_the_master_key_was_renewed_keeps_the_sessions_of_its_own_
     let renewed = anchored.copy("renewed");
     anchored.put_back(&accepted);
     assert_eq!(code(&anchored.open(&anchored.path, "")), VNODE);
+    for _ in 0..repairs {
+        keys::repair(&Disk, &anchored.path, &anchored.fixture.access()).unwrap();
+    }
     anchored.follow(true).unwrap();
     for _ in 0..2 {
         assert_eq!(code(&anchored.open(&anchored.path, "")), 0);
