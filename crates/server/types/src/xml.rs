@@ -18,7 +18,7 @@ pub use document::{XmlAttribute, XmlDocument, XmlNode, XmlNodeId, XmlNodeKind, l
 pub use error::{XmlError, XmlFault};
 pub use writer::push_text;
 
-use parser::{Source, parse};
+use parser::{TextEncoding, parse};
 use writer::Normalizer;
 
 /// The form of a value with this text.
@@ -28,7 +28,7 @@ use writer::Normalizer;
 /// Errors: the text is not a sequence of well-formed elements, texts, comments and instructions.
 pub fn normalized(text: &str, keeps_space: bool) -> Result<String, XmlError> {
     let mut normalizer = Normalizer::new(text.len());
-    parse(text, Source::Wide, keeps_space, &mut normalizer)?;
+    parse(text, TextEncoding::Wide, keeps_space, &mut normalizer)?;
     Ok(normalizer.into_text())
 }
 
@@ -37,7 +37,7 @@ pub fn normalized(text: &str, keeps_space: bool) -> Result<String, XmlError> {
 /// Errors: as [`normalized`].
 pub fn normalized_narrow(text: &str, keeps_space: bool) -> Result<String, XmlError> {
     let mut normalizer = Normalizer::new(text.len());
-    parse(text, Source::Narrow, keeps_space, &mut normalizer)?;
+    parse(text, TextEncoding::Narrow, keeps_space, &mut normalizer)?;
     Ok(normalizer.into_text())
 }
 
@@ -47,7 +47,7 @@ pub fn normalized_narrow(text: &str, keeps_space: bool) -> Result<String, XmlErr
 pub fn normalized_bytes(bytes: &[u8], keeps_space: bool) -> Result<String, XmlError> {
     let text = parser::decoded(bytes)?;
     let mut normalizer = Normalizer::new(text.len());
-    parse(&text, Source::Decoded, keeps_space, &mut normalizer)?;
+    parse(&text, TextEncoding::Decoded, keeps_space, &mut normalizer)?;
     Ok(normalizer.into_text())
 }
 

@@ -104,14 +104,20 @@ fn evaluated(call: &Arguments<'_>, method: &str) -> Result<Option<Evaluated>, Sq
         return Ok(None);
     }
     let start = Item::of_number(call.bigint(1)?).ok_or_else(|| SqlError::internal("no such node"))?;
-    let query = XmlQuery::parse(call.text(2)?, method)?;
+    let query = query_of(call.text(2)?, method)?;
     let document = document_of(call, text)?;
     let mut externals = Vec::new();
     for at in 3..call.values.len() {
         externals.push(external(call.value(at), &call.data_type(at))?);
     }
-    let mut polls = call.polls();
-    let mut step = || polls.step();
+    let (mut polls, mut made) = (call.polls(), 0_usize);
+    let mut step = |size: usize| {
+        if size > 0 {
+            made = made.saturating_add(size);
+            call.reserve(made)?;
+        }
+        polls.step()
+    };
     let mut evaluation = Evaluation {
         document: &document,
         externals,
@@ -143,6 +149,23 @@ fn external(value: &Value, of: &DataType) -> Result<Option<Item>, SqlError> {
 thread_local! {
     /// The last document of the session: rows of nodes() ask the same one again and again.
     static LAST: RefCell<Option<(Arc<str>, Rc<XmlDocument>)>> = const { RefCell::new(None) };
+
+    /// The last query, which each row of a statement has.
+    static LAST_QUERY: RefCell<Option<(String, Rc<XmlQuery>)>> = const { RefCell::new(None) };
+}
+
+fn query_of(text: &str, method: &str) -> Result<Rc<XmlQuery>, SqlError> {
+    let kept = LAST_QUERY.with_borrow(|last| {
+        let (known, query) = last.as_ref()?;
+        (known == text).then(|| Rc::clone(query))
+    });
+    if let Some(kept) = kept {
+        return Ok(kept);
+    }
+    // An error was reported when the statement was bound.
+    let query = Rc::new(XmlQuery::parse(text, method)?);
+    LAST_QUERY.set(Some((text.to_owned(), Rc::clone(&query))));
+    Ok(query)
 }
 
 fn document_of(call: &Arguments<'_>, text: &Arc<str>) -> Result<Rc<XmlDocument>, SqlError> {

@@ -1,9 +1,9 @@
 //! The nodes of a value of xml.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::parser::{Source, XmlSink, parse};
+use super::parser::{TextEncoding, XmlSink, parse};
 use super::writer::{push_attribute_value, push_text};
 use super::{XmlError, is_xml_name};
 
@@ -78,11 +78,11 @@ impl XmlDocument {
                 end: 1,
             }],
             open: vec![XmlNodeId(0)],
-            namespaces: vec![("xml".into(), "http://www.w3.org/XML/1998/namespace".into())],
-            scopes: Vec::new(),
+            namespaces: HashMap::from([("xml".into(), vec!["http://www.w3.org/XML/1998/namespace".into()])]),
+            declared: Vec::new(),
             known: HashMap::new(),
         };
-        parse(text, Source::Decoded, true, &mut builder)?;
+        parse(text, TextEncoding::Decoded, true, &mut builder)?;
         builder.finish(XmlNodeId(0));
         Ok(Self { nodes: builder.nodes })
     }
@@ -158,7 +158,9 @@ impl XmlDocument {
 
     /// Appends a node as xml, with the declarations of the namespaces that it uses from outside.
     pub fn write(&self, id: XmlNodeId, out: &mut String) {
-        let outside = self.declared_outside(id);
+        let mut outside = self.declared_outside(id);
+        let used = self.used_prefixes(id);
+        outside.retain(|(prefix, _)| used.contains(&**prefix));
         self.write_within(id, &outside, out);
     }
 
@@ -177,11 +179,9 @@ impl XmlDocument {
             }) => {
                 out.push('<');
                 out.push_str(name);
-                let own = |prefix: &str| declarations.iter().any(|(known, _)| **known == *prefix);
-                let used = outside
-                    .iter()
-                    .filter(|(prefix, _)| !own(prefix) && self.uses_prefix(id, prefix));
-                for (prefix, namespace) in used.chain(declarations) {
+                let own: HashSet<&str> = declarations.iter().map(|(prefix, _)| &**prefix).collect();
+                let inherited = outside.iter().filter(|(prefix, _)| !own.contains(&**prefix));
+                for (prefix, namespace) in inherited.chain(declarations) {
                     out.push_str(if prefix.is_empty() { " xmlns" } else { " xmlns:" });
                     out.push_str(prefix);
                     out.push_str("=\"");
@@ -229,15 +229,13 @@ impl XmlDocument {
     /// The namespaces that the ancestors of a node declare, the innermost of each prefix.
     fn declared_outside(&self, id: XmlNodeId) -> Vec<(Arc<str>, Arc<str>)> {
         let mut found: Vec<(Arc<str>, Arc<str>)> = Vec::new();
+        let mut known = HashSet::new();
         let mut at = self.node(id).and_then(|node| node.parent);
         while let Some(ancestor) = at {
             let node = self.node(ancestor);
             if let Some(XmlNodeKind::Element { declarations, .. }) = node.map(|node| &node.kind) {
-                for declaration in declarations {
-                    if !found.iter().any(|(known, _)| known == &declaration.0) {
-                        found.push(declaration.clone());
-                    }
-                }
+                let new = declarations.iter().filter(|(prefix, _)| known.insert(&**prefix));
+                found.extend(new.cloned());
             }
             at = node.and_then(|node| node.parent);
         }
@@ -245,24 +243,22 @@ impl XmlDocument {
         found
     }
 
-    /// Whether an element or what is in it has a name with this prefix, or without one if it is empty.
-    fn uses_prefix(&self, id: XmlNodeId, prefix: &str) -> bool {
-        let of = |name: &str| {
-            name.split_once(':')
-                .map_or(String::new(), |(prefix, _)| prefix.to_owned())
-        };
-        (id.0..self.end(id))
-            .map(XmlNodeId)
-            .any(|inner| match self.node(inner).map(|node| &node.kind) {
+    /// The prefixes of an element and of what is in it; the empty one of elements without.
+    fn used_prefixes(&self, id: XmlNodeId) -> HashSet<&str> {
+        let mut used = HashSet::new();
+        for inner in (id.0..self.end(id)).map(XmlNodeId) {
+            match self.node(inner).map(|node| &node.kind) {
                 Some(XmlNodeKind::Element { name, attributes, .. }) => {
-                    of(name) == prefix
-                        || !prefix.is_empty() && attributes.iter().any(|attribute| of(&attribute.name) == prefix)
+                    used.insert(prefix_of(name).unwrap_or_default());
+                    used.extend(attributes.iter().filter_map(|attribute| prefix_of(&attribute.name)));
                 }
                 Some(
                     XmlNodeKind::Root | XmlNodeKind::Text(_) | XmlNodeKind::Comment(_) | XmlNodeKind::Instruction(..),
                 )
-                | None => false,
-            })
+                | None => {}
+            }
+        }
+        used
     }
 
     fn end(&self, id: XmlNodeId) -> u32 {
@@ -276,6 +272,10 @@ pub fn local_name(name: &str) -> &str {
     name.split_once(':').map_or(name, |(_, local)| local)
 }
 
+fn prefix_of(name: &str) -> Option<&str> {
+    name.split_once(':').map(|(prefix, _)| prefix)
+}
+
 fn index(id: XmlNodeId) -> usize {
     usize::try_from(id.0).unwrap_or(usize::MAX)
 }
@@ -285,10 +285,10 @@ struct Builder {
     nodes: Vec<XmlNode>,
     /// The open nodes, the root first.
     open: Vec<XmlNodeId>,
-    /// The namespaces in scope, innermost last.
-    namespaces: Vec<(Arc<str>, Arc<str>)>,
-    /// For each open element, how many were in scope outside.
-    scopes: Vec<usize>,
+    /// The namespaces of each prefix in scope, innermost last.
+    namespaces: HashMap<Arc<str>, Vec<Arc<str>>>,
+    /// The prefixes that each open element declares.
+    declared: Vec<Vec<Arc<str>>>,
     /// Names and namespaces, each once.
     known: HashMap<String, Arc<str>>,
 }
@@ -321,13 +321,12 @@ impl Builder {
     }
 
     fn namespace(&mut self, name: &str, is_attribute: bool) -> Arc<str> {
-        let prefix = name.split_once(':').map_or("", |(prefix, _)| prefix);
+        let prefix = prefix_of(name).unwrap_or_default();
         if prefix.is_empty() && is_attribute {
             return self.shared("");
         }
-        let found = self.namespaces.iter().rev().find(|(known, _)| **known == *prefix);
-        match found {
-            Some((_, namespace)) => Arc::clone(namespace),
+        match self.namespaces.get(prefix).and_then(|known| known.last()) {
+            Some(namespace) => Arc::clone(namespace),
             None => self.shared(""),
         }
     }
@@ -335,7 +334,6 @@ impl Builder {
 
 impl XmlSink for Builder {
     fn start(&mut self, name: &str, attributes: Vec<(&str, String)>) {
-        self.scopes.push(self.namespaces.len());
         let mut declarations = Vec::new();
         let mut own = Vec::new();
         for (name, value) in attributes {
@@ -349,7 +347,12 @@ impl XmlSink for Builder {
                 None => own.push((name, value)),
             }
         }
-        self.namespaces.extend_from_slice(&declarations);
+        for (prefix, namespace) in &declarations {
+            let known = self.namespaces.entry(Arc::clone(prefix)).or_default();
+            known.push(Arc::clone(namespace));
+        }
+        let prefixes = declarations.iter().map(|(prefix, _)| Arc::clone(prefix));
+        self.declared.push(prefixes.collect());
         let attributes = own
             .into_iter()
             .map(|(name, value)| XmlAttribute {
@@ -372,8 +375,10 @@ impl XmlSink for Builder {
         if let Some(id) = self.open.pop() {
             self.finish(id);
         }
-        if let Some(outside) = self.scopes.pop() {
-            self.namespaces.truncate(outside);
+        for prefix in self.declared.pop().unwrap_or_default() {
+            if let Some(known) = self.namespaces.get_mut(&prefix) {
+                known.pop();
+            }
         }
     }
 

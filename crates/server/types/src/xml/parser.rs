@@ -1,6 +1,7 @@
 //! Parses text as nodes.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use quick_xml::Reader;
 use quick_xml::errors::{Error, IllFormedError, SyntaxError};
@@ -27,7 +28,7 @@ pub(super) trait XmlSink {
 
 /// The encoding that a text had.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Source {
+pub(super) enum TextEncoding {
     /// UTF-16: nchar and nvarchar.
     Wide,
     /// Code page 1252: char and varchar.
@@ -39,19 +40,24 @@ pub(super) enum Source {
 /// Parses a text. White space alone is no text, unless `keeps_space`.
 ///
 /// Errors: text that is not well-formed; more than 128 levels; a document type.
-pub(super) fn parse(text: &str, source: Source, keeps_space: bool, sink: &mut impl XmlSink) -> Result<(), XmlError> {
-    let text = match source {
-        Source::Narrow => Cow::Owned(narrow(text)?),
-        Source::Wide | Source::Decoded => Cow::Borrowed(text),
+pub(super) fn parse(
+    text: &str,
+    encoding: TextEncoding,
+    keeps_space: bool,
+    sink: &mut impl XmlSink,
+) -> Result<(), XmlError> {
+    let text = match encoding {
+        TextEncoding::Narrow => Cow::Owned(narrow(text)?),
+        TextEncoding::Wide | TextEncoding::Decoded => Cow::Borrowed(text),
     };
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let mut parser = Parser {
         text,
-        source,
+        encoding,
         sink,
         open: Vec::new(),
         keeps_space,
-        prefixes: Vec::new(),
+        prefixes: HashMap::new(),
         pending: String::new(),
         is_protected: false,
     };
@@ -94,12 +100,12 @@ type Fault = (usize, XmlFault);
 
 struct Parser<'a, S> {
     text: &'a str,
-    source: Source,
+    encoding: TextEncoding,
     sink: &'a mut S,
     open: Vec<Open>,
     keeps_space: bool,
-    /// The declared prefixes, innermost last.
-    prefixes: Vec<String>,
+    /// The declared prefixes, each with the number of open elements that declare it.
+    prefixes: HashMap<String, usize>,
     /// The text since the last tag.
     pending: String,
     /// Whether a reference or a CDATA section is a part of it.
@@ -109,8 +115,8 @@ struct Parser<'a, S> {
 /// An open element.
 struct Open {
     keeps_space: bool,
-    /// The number of prefixes outside.
-    prefix_count: usize,
+    /// The prefixes that it declares.
+    prefixes: Vec<String>,
 }
 
 impl<S: XmlSink> Parser<'_, S> {
@@ -201,14 +207,15 @@ impl<S: XmlSink> Parser<'_, S> {
         if self.open.len() >= DEPTH_MAX {
             return Err((start, XmlFault::Depth));
         }
-        let prefix_count = self.prefixes.len();
+        let mut prefixes = Vec::new();
         let mut keeps_space = self.open.last().map_or(self.keeps_space, |open| open.keeps_space);
         for (name, value) in &tag.attributes {
             if let Some(prefix) = name.strip_prefix("xmlns:") {
                 if value.is_empty() {
                     return Err((end, XmlFault::EmptyNamespace));
                 }
-                self.prefixes.push(prefix.to_owned());
+                *self.prefixes.entry(prefix.to_owned()).or_default() += 1;
+                prefixes.push(prefix.to_owned());
             }
             match (*name, value.as_str()) {
                 ("xml:space", "preserve") => keeps_space = true,
@@ -219,26 +226,27 @@ impl<S: XmlSink> Parser<'_, S> {
         let names = tag.attributes.iter().map(|(name, _)| *name);
         for name in names.chain(std::iter::once(tag.name)) {
             let prefix = name.split_once(':').map(|(prefix, _)| prefix);
-            let is_known = |prefix: &str| {
-                prefix == "xml" || prefix == "xmlns" || self.prefixes.iter().any(|known| known == prefix)
-            };
+            let is_known = |prefix: &str| prefix == "xml" || prefix == "xmlns" || self.prefixes.contains_key(prefix);
             if prefix.is_some_and(|prefix| !is_known(prefix)) {
                 return Err((end, XmlFault::Prefix));
             }
         }
-        self.open.push(Open {
-            keeps_space,
-            prefix_count,
-        });
+        self.open.push(Open { keeps_space, prefixes });
         self.sink.start(tag.name, tag.attributes);
         Ok(())
     }
 
     fn end(&mut self) {
-        if let Some(open) = self.open.pop() {
-            self.prefixes.truncate(open.prefix_count);
-            self.sink.end();
+        let Some(open) = self.open.pop() else { return };
+        for prefix in open.prefixes {
+            if let Some(count) = self.prefixes.get_mut(&prefix) {
+                *count -= 1;
+                if *count == 0 {
+                    self.prefixes.remove(&prefix);
+                }
+            }
         }
+        self.sink.end();
     }
 
     /// Gives the text since the last tag, unless it is white space that does not count.
@@ -269,10 +277,10 @@ impl<S: XmlSink> Parser<'_, S> {
         }
         if let Some((_, encoding)) = attributes.next_if(|(name, _)| *name == "encoding") {
             let encoding = encoding.to_ascii_lowercase();
-            let fits = match self.source {
-                Source::Wide => matches!(encoding.as_str(), "utf-16" | "ucs-2" | "iso-10646-ucs-2"),
-                Source::Narrow => encoding == "utf-8" || NARROW.contains(&encoding.as_str()),
-                Source::Decoded => true,
+            let fits = match self.encoding {
+                TextEncoding::Wide => matches!(encoding.as_str(), "utf-16" | "ucs-2" | "iso-10646-ucs-2"),
+                TextEncoding::Narrow => encoding == "utf-8" || NARROW.contains(&encoding.as_str()),
+                TextEncoding::Decoded => true,
             };
             if !fits {
                 return Err((start + inside.len(), XmlFault::Encoding));

@@ -1,5 +1,7 @@
 //! The inside of a start tag: a name, and attributes.
 
+use std::collections::HashSet;
+
 use super::XmlFault;
 use super::characters::{is_character, is_name_part, is_name_start, is_space};
 
@@ -16,6 +18,7 @@ pub(super) fn parse(inside: &str) -> Result<Tag<'_>, (usize, XmlFault)> {
     let mut scanner = Scanner { text: inside, at: 0 };
     let name = scanner.name()?;
     let mut attributes: Vec<(&str, String)> = Vec::new();
+    let mut known = HashSet::new();
     loop {
         let spaced = scanner.skip_space();
         if scanner.peek().is_none() {
@@ -32,7 +35,7 @@ pub(super) fn parse(inside: &str) -> Result<Tag<'_>, (usize, XmlFault)> {
         }
         scanner.skip_space();
         let value = scanner.value()?;
-        if attributes.iter().any(|(known, _)| *known == attribute) {
+        if !known.insert(attribute) {
             return Err((start, XmlFault::Duplicate));
         }
         attributes.push((attribute, value));

@@ -183,3 +183,22 @@ fn any_cut_of_a_text_is_a_value_or_an_error() {
         }
     }
 }
+
+/// Each is looked up among all others: 10,000 million steps would not end here.
+#[test]
+fn an_element_may_have_many_attributes_and_prefixes() {
+    let mut text = String::from("<p0:a");
+    for at in 0..100_000 {
+        text.push_str(&format!(" xmlns:p{at}=\"u{at}\" p{at}:b{at}=\"\""));
+    }
+    let whole = format!("{text}><p7:c/></p0:a>");
+    assert_eq!(normalized(&whole, false).unwrap(), whole);
+    let document = XmlDocument::parse(&whole).unwrap();
+    let outer = document.children(document.root()).next().unwrap();
+    let inner = document.children(outer).next().unwrap();
+    let mut written = String::new();
+    document.write(inner, &mut written);
+    assert_eq!(written, "<p7:c xmlns:p7=\"u7\"/>");
+    let twice = format!("{text} p0:b0=\"\"/>");
+    assert_eq!(normalized(&twice, false).unwrap_err().fault, XmlFault::Duplicate);
+}

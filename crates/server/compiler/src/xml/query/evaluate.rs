@@ -15,8 +15,9 @@ pub(crate) struct Evaluation<'a> {
     pub document: &'a XmlDocument,
     /// The values from outside; none for NULL.
     pub externals: Vec<Option<Item>>,
-    /// Counts a step of the evaluation: it may be interrupted.
-    pub step: &'a mut dyn FnMut() -> Result<(), SqlError>,
+    /// Counts a step of the evaluation, which may be interrupted, and the bytes of the texts that it has made, for which
+    /// memory is requested.
+    pub step: &'a mut dyn FnMut(usize) -> Result<(), SqlError>,
 }
 
 /// Where an expression is evaluated.
@@ -42,7 +43,7 @@ impl Evaluation<'_> {
     }
 
     fn evaluate(&mut self, expr: &QueryExpr, context: Context<'_>) -> Result<Vec<Item>, SqlError> {
-        (self.step)()?;
+        (self.step)(0)?;
         Ok(match expr {
             QueryExpr::Number(number) => vec![Item::Number(*number)],
             QueryExpr::Text(text) => vec![Item::Text(Arc::clone(text))],
@@ -77,7 +78,9 @@ impl Evaluation<'_> {
                 if values.is_empty() {
                     values.push(vec![context.item.clone()]);
                 }
-                called(*function, &values, self.document, (context.position, context.size))
+                let result = called(*function, &values, self.document, (context.position, context.size));
+                (self.step)(result.iter().map(Item::text_size).sum())?;
+                result
             }
             QueryExpr::Sequence(parts) => {
                 let mut items = Vec::new();
@@ -94,7 +97,7 @@ impl Evaluation<'_> {
         let is_number = |item: &Item| matches!(item, Item::Number(_));
         for first in left {
             for second in right {
-                (self.step)()?;
+                (self.step)(0)?;
                 let order = match is_number(first) || is_number(second) {
                     true => first
                         .as_number(self.document)
@@ -195,7 +198,7 @@ impl Evaluation<'_> {
         }
         let mut kept = Vec::new();
         for node in found {
-            (self.step)()?;
+            (self.step)(0)?;
             if self.passes(&step.test, step.axis, &node) {
                 kept.push(node);
             }

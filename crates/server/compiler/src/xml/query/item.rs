@@ -41,6 +41,14 @@ impl Item {
         }
     }
 
+    /// The size of a text in bytes; 0 of any other item.
+    pub fn text_size(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Node(_) | Self::Attribute(..) | Self::Number(_) | Self::Boolean(_) => 0,
+        }
+    }
+
     /// The value as text.
     pub fn text(&self, document: &XmlDocument) -> String {
         match self {

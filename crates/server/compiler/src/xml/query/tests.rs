@@ -9,7 +9,7 @@ fn found(document: &str, query: &str) -> String {
     let mut evaluation = Evaluation {
         document: &document,
         externals: Vec::new(),
-        step: &mut || Ok(()),
+        step: &mut |_| Ok(()),
     };
     let items = evaluation.items(&query.root, &Item::Node(document.root())).unwrap();
     let texts: Vec<String> = items.iter().map(|item| item.text(&document)).collect();
@@ -116,4 +116,21 @@ fn any_cut_of_a_query_is_a_query_or_an_error() {
         let _ = XmlQuery::parse(&whole[..at], "query");
         let _ = XmlQuery::parse(&whole[at..], "query");
     }
+}
+
+#[test]
+fn the_texts_that_functions_make_are_counted() {
+    let document = XmlDocument::parse("<r>1234567890</r>").unwrap();
+    let query = XmlQuery::parse("concat(string(/r), string(/r), upper-case(/r))", "query").unwrap();
+    let mut made = 0;
+    let mut evaluation = Evaluation {
+        document: &document,
+        externals: Vec::new(),
+        step: &mut |size| {
+            made += size;
+            Ok(())
+        },
+    };
+    evaluation.items(&query.root, &Item::Node(document.root())).unwrap();
+    assert_eq!(made, 60);
 }
