@@ -158,11 +158,7 @@ impl Permissions {
     #[must_use]
     pub fn of(sid: &[u8], directory: &Directory, database_id: i32, schema: &Schema) -> Self {
         let principals = schema.principals();
-        if directory
-            .records
-            .iter()
-            .any(|login| login.sid == sid && login.is_administrator)
-        {
+        if directory.is_administrator(sid) {
             return Self::administrator();
         }
         let user = principals.of_login(sid);

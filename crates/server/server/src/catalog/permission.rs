@@ -2,7 +2,7 @@
 //!
 //! | who | may |
 //! |---|---|
-//! | `sysadmin` | everything, in every database, as `dbo`; alone the files of BULK INSERT |
+//! | `sysadmin` | everything, in every database, as `dbo`; alone the files of BULK INSERT and OPENROWSET |
 //! | `db_owner` | everything in the database, but to restore, to drop or to alter it as a whole |
 //! | `db_securityadmin` | GRANT, DENY and REVOKE, but of CONTROL on the database; members of roles of CREATE ROLE |
 //! | `db_accessadmin` | users, and GRANT and DENY of CONNECT |

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use selenite_compiler::program::Program;
-use selenite_compiler::{Ends, SqlError, same_name};
+use selenite_compiler::{SqlError, same_name};
 use selenite_keyring::os_random;
 use selenite_runtime::machine::{Affected, Failure, TableStatement};
 use selenite_tsql::ast::{ExecuteAs, Expr, ExprKind, ImpersonatedPrincipal, Literal, ModuleContext};
@@ -12,7 +12,7 @@ use selenite_types::{DataType, Value, Width};
 use crate::catalog::effective_permissions::Permissions;
 use crate::catalog::executing_modules::context_of;
 use crate::catalog::module_context::StoredContext;
-use crate::catalog::permission::{may_impersonate, no_access};
+use crate::catalog::permission::{error, may_impersonate, no_access};
 use crate::catalog::principals::DBO;
 use crate::execution::security_context::Reverts;
 use crate::execution::session_executor::SessionExecutor;
@@ -27,9 +27,7 @@ impl SessionExecutor<'_> {
         let directory = self.registry.directory(instance)?;
         self.scope.objects.directory = directory.clone();
         let identity = self.contexts.current();
-        if *identity != self.scope.objects.identity {
-            self.scope.objects.identity = identity.clone();
-        }
+        self.scope.objects.identity.clone_from(identity);
         let is_administrator = identity.is_administrator(&directory);
         if is_administrator && self.permissions.is_administrator {
             return Ok(());
@@ -182,7 +180,7 @@ impl SessionExecutor<'_> {
                 "Cannot execute as the server principal because the principal \"{name}\" does not exist, this type of \
                  principal cannot be impersonated, or you do not have permission."
             );
-            return Err(error(15_406, &text));
+            return Err(error(15_406, text));
         };
         let identity = Identity {
             login_id: i32::try_from(login.id).unwrap_or(i32::MAX),
@@ -250,11 +248,7 @@ fn no_user(name: &str) -> SqlError {
         "Cannot execute as the database principal because the principal \"{name}\" does not exist, this type of principal \
          cannot be impersonated, or you do not have permission."
     );
-    error(15_517, &text)
-}
-
-fn error(number: i32, text: &str) -> SqlError {
-    SqlError::new(number, Ends::Statement, text.to_owned())
+    error(15_517, text)
 }
 
 /// As long as SQL Server's.

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use selenite_compiler::{Ends, SqlError};
 
+use crate::catalog::permission::error;
 use crate::execution_context::SessionInfo;
 use crate::names::identity::Identity;
 
@@ -118,8 +119,4 @@ pub(crate) fn reset_of_another() -> SqlError {
                 context, and then tried to reset the connection under its impersonated security context. This scenario is not \
                 supported. See \"Impersonation Overview\" in Books Online.";
     SqlError::new(18_059, Ends::Connection, text.to_owned()).with_severity(20)
-}
-
-fn error(number: i32, text: &str) -> SqlError {
-    SqlError::new(number, Ends::Statement, text.to_owned())
 }

@@ -18,20 +18,20 @@ pub(super) fn append(variant: &SqlVariant, out: &mut Vec<u8>) -> Result<(), TdsE
     cell.type_info(&mut info);
     cell.append(&mut value, variant.value())?;
     let type_byte = info.first().copied().ok_or(MISFIT)?;
-    let kind = Kind::of(type_byte).ok_or(MISFIT)?;
+    let form = Properties::of(type_byte).ok_or(MISFIT)?;
     // TYPE_INFO has the maximum length before the collation, a sql_variant behind it.
-    let properties = match (kind, info.as_slice()) {
-        (Kind::Plain, _) => Vec::new(),
-        (Kind::Scaled, [_, scale]) => vec![*scale],
-        (Kind::Decimal, [_, _, precision, scale]) => vec![*precision, *scale],
-        (Kind::Bytes, [_, size @ ..]) => size.to_vec(),
-        (Kind::Text, [_, low, high, collation @ ..]) => [collation, &[*low, *high]].concat(),
-        (Kind::Scaled | Kind::Decimal | Kind::Text | Kind::Bytes, _) => return Err(MISFIT),
+    let properties = match (form, info.as_slice()) {
+        (Properties::Plain, _) => Vec::new(),
+        (Properties::Scaled, [_, scale]) => vec![*scale],
+        (Properties::Decimal, [_, _, precision, scale]) => vec![*precision, *scale],
+        (Properties::Bytes, [_, size @ ..]) => size.to_vec(),
+        (Properties::Text, [_, low, high, collation @ ..]) => [collation, &[*low, *high]].concat(),
+        (Properties::Scaled | Properties::Decimal | Properties::Text | Properties::Bytes, _) => return Err(MISFIT),
     };
-    let length_size = match kind {
-        Kind::Plain if fixed(type_byte).is_some() => 0,
-        Kind::Plain | Kind::Scaled | Kind::Decimal => 1,
-        Kind::Text | Kind::Bytes => 2,
+    let length_size = match form {
+        Properties::Plain if fixed(type_byte).is_some() => 0,
+        Properties::Plain | Properties::Scaled | Properties::Decimal => 1,
+        Properties::Text | Properties::Bytes => 2,
     };
     let data = value.get(length_size..).ok_or(MISFIT)?;
     let size = u32::try_from(2 + properties.len() + data.len()).map_err(|_| MISFIT)?;
@@ -78,28 +78,30 @@ pub(super) fn parse(reader: &mut ByteReader<'_>) -> Result<Value, ValueError> {
 
 /// The type of the value.
 fn declared(type_byte: u8, properties: &[u8]) -> Result<WireType, ValueError> {
-    let kind = Kind::of(type_byte).ok_or(ParameterFault::Value(byte::VARIANT))?;
+    let form = Properties::of(type_byte).ok_or(ParameterFault::Value(byte::VARIANT))?;
     let mut info = vec![type_byte];
-    match (kind, properties) {
-        (Kind::Plain, []) if type_byte == byte::GUID => info.push(GUID_SIZE),
-        (Kind::Plain, []) => {}
-        (Kind::Scaled, [scale]) => info.push(*scale),
-        (Kind::Decimal, [precision, scale]) => info.extend([DECIMAL_SIZE, *precision, *scale]),
-        (Kind::Bytes, size @ [_, _]) if *size != IN_CHUNKS.to_le_bytes() => info.extend_from_slice(size),
-        (Kind::Text, [collation @ .., low, high])
+    match (form, properties) {
+        (Properties::Plain, []) if type_byte == byte::GUID => info.push(GUID_SIZE),
+        (Properties::Plain, []) => {}
+        (Properties::Scaled, [scale]) => info.push(*scale),
+        (Properties::Decimal, [precision, scale]) => info.extend([DECIMAL_SIZE, *precision, *scale]),
+        (Properties::Bytes, size @ [_, _]) if *size != IN_CHUNKS.to_le_bytes() => info.extend_from_slice(size),
+        (Properties::Text, [collation @ .., low, high])
             if collation.len() == COLLATION_SIZE && [*low, *high] != IN_CHUNKS.to_le_bytes() =>
         {
             info.extend([*low, *high]);
             info.extend_from_slice(collation);
         }
-        (Kind::Plain | Kind::Scaled | Kind::Decimal | Kind::Text | Kind::Bytes, _) => return Err(LENGTH.into()),
+        (Properties::Plain | Properties::Scaled | Properties::Decimal | Properties::Text | Properties::Bytes, _) => {
+            return Err(LENGTH.into());
+        }
     }
     WireType::parse(&mut ByteReader::new(&info, crate::MessagePart::Rpc))
 }
 
 /// The properties of a type.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum Properties {
     /// None.
     Plain,
     /// The scale.
@@ -112,7 +114,7 @@ enum Kind {
     Text,
 }
 
-impl Kind {
+impl Properties {
     /// `None` for a type that no sql_variant has.
     fn of(type_byte: u8) -> Option<Self> {
         match type_byte {

@@ -23,7 +23,7 @@ pub fn check_altered(what: &str, name: &ObjectName, may: bool) -> Result<(), Sql
     Err(error(3704, text))
 }
 
-pub fn error(number: i32, text: String) -> SqlError {
+pub fn error(number: i32, text: impl Into<String>) -> SqlError {
     SqlError::new(number, Ends::Statement, text)
 }
 

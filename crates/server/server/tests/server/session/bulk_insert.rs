@@ -219,6 +219,30 @@ fn the_contents_of_a_file_are_a_row() {
 }
 
 #[test]
+fn the_audit_log_has_each_file_that_was_read() {
+    let mut loading = Loading::new();
+    loading.write("a.txt", "1");
+    let file = "(SELECT BulkColumn FROM OPENROWSET(BULK 'a.txt', SINGLE_CLOB) AS f)";
+    for sql in [
+        format!("SELECT {file} AS a"),
+        format!("IF EXISTS {file} PRINT 'yes'"),
+        format!("DECLARE @a varchar(max) = {file}; SET @a = {file}"),
+        format!("WHILE {file} = '2' PRINT 'never'"),
+        "SELECT * INTO t FROM OPENROWSET(BULK 'a.txt', SINGLE_CLOB) AS f".to_owned(),
+    ] {
+        succeed(&mut loading.client, &sql);
+    }
+    let missing = "SELECT * FROM OPENROWSET(BULK 'b.txt', SINGLE_CLOB) AS f";
+    assert_eq!(numbers(&loading.client.batch(missing)), [4860]);
+    let log = std::fs::read_to_string(loading.fixture.data_folder().join("audit.jsonl")).unwrap();
+    let events: Vec<&str> = log.lines().filter(|line| line.contains("\"OPENROWSET\"")).collect();
+    let of = |file: &str| events.iter().filter(|event| event.contains(file)).count();
+    assert_eq!((of("a.txt"), of("b.txt")), (6, 1), "{events:#?}");
+    assert!(events[6].contains("4860"), "{events:#?}");
+    loading.stop();
+}
+
+#[test]
 fn no_file_outside_of_the_folders_is_read_or_told_of() {
     let mut loading = Loading::new();
     succeed(&mut loading.client, "CREATE TABLE t (a nvarchar(max))");
@@ -255,6 +279,9 @@ fn only_administrators_may_read_files() {
         let select = format!("SELECT * FROM OPENROWSET(BULK '{name}', SINGLE_BLOB) AS f");
         assert_eq!(numbers(&other.batch(&select)), [4834]);
     }
+    // An administrator who acts as that user neither.
+    let as_other = "EXECUTE AS USER = 'l'; SELECT * FROM OPENROWSET(BULK 'a.txt', SINGLE_BLOB) AS f; REVERT";
+    assert_eq!(numbers(&loading.client.batch(as_other)), [4834]);
     // Nor by what an administrator has defined.
     let view = "CREATE VIEW v AS SELECT * FROM OPENROWSET(BULK 'a.txt', SINGLE_CLOB) AS f";
     succeed(&mut loading.client, view);
