@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use selenite_types::{DataType, Operator, Value, convert};
 
-use crate::expr::{Arguments, COPIES, HEAVY_SIZE, whole_in, within};
+use crate::expr::{Arguments, COPIES, HEAVY_SIZE, within};
 use crate::{Convert, Environment, Expr, ExprKind, FunctionCall, Let, Predicate, SqlError, UserCall};
 
 mod condition;
@@ -92,7 +92,10 @@ impl Expr {
                 Ok(Value::Null)
             }
             ExprKind::Choose { index, values } => {
-                let index = whole_in(&index.evaluate(frame)?).and_then(|index| usize::try_from(index).ok());
+                let index = index
+                    .evaluate(frame)?
+                    .as_whole()
+                    .and_then(|index| usize::try_from(index).ok());
                 let index = index.and_then(|index| index.checked_sub(1));
                 let chosen = index.and_then(|index| values.get(index));
                 chosen.map_or(Ok(Value::Null), |chosen| chosen.evaluate(frame))

@@ -18,7 +18,7 @@ pub use error::{ChangeError, is_busy, lock_timeout, tsql_error};
 pub use executor::{Call, Executor, LateSnapshot, PreparedChange, RowSink, SqliteRow};
 pub use function_context::{CurrentCall, FunctionContext, SessionSnapshot, SharedSnapshot};
 pub use functions::{register, stored_ref};
-pub use identities::{Identities, IdentityJournal, SequenceCounter, whole};
+pub use identities::{Identities, IdentityJournal, SequenceCounter};
 pub use lock_timeout::LockTimeout;
 pub use memory::{reserve, within_memory};
 pub use row_versions::next_temporary_row_version;

@@ -45,6 +45,42 @@ pub enum Value {
     SqlVariant(Arc<SqlVariant>),
 }
 
+impl Value {
+    /// The number in a value of an integer type.
+    #[must_use]
+    pub fn as_whole(&self) -> Option<i64> {
+        match self {
+            Self::TinyInt(number) => Some(i64::from(*number)),
+            Self::SmallInt(number) => Some(i64::from(*number)),
+            Self::Int(number) => Some(i64::from(*number)),
+            Self::BigInt(number) => Some(*number),
+            Self::Null
+            | Self::Bit(_)
+            | Self::Decimal(_)
+            | Self::Money(_)
+            | Self::Real(_)
+            | Self::Float(_)
+            | Self::Text(_)
+            | Self::Binary(_)
+            | Self::Date(_)
+            | Self::Time(_)
+            | Self::DateTime(_)
+            | Self::DateTimeOffset(_)
+            | Self::Guid(_)
+            | Self::SqlVariant(_) => None,
+        }
+    }
+
+    /// The digits of a decimal as an integer, or the number in a value of an integer type.
+    #[must_use]
+    pub fn unscaled(&self) -> Option<i128> {
+        if let Self::Decimal(decimal) = self {
+            return Some(decimal.unscaled);
+        }
+        self.as_whole().map(i128::from)
+    }
+}
+
 /// A value other than NULL, and its type: NULL of sql_variant has no type.
 ///
 /// Text has the server's collation.

@@ -100,29 +100,19 @@ impl SqlVariant {
             unscaled: i128::from(number),
             scale: 0,
         };
-        match self.value() {
-            Value::Bit(bit) => Some(whole(i64::from(*bit))),
-            Value::TinyInt(number) => Some(whole(i64::from(*number))),
-            Value::SmallInt(number) => Some(whole(i64::from(*number))),
-            Value::Int(number) => Some(whole(i64::from(*number))),
-            Value::BigInt(number) => Some(whole(*number)),
-            Value::Decimal(number) => Some(*number),
-            Value::Money(units) => Some(Decimal {
+        if let Value::Bit(bit) = self.value() {
+            return Some(whole(i64::from(*bit)));
+        }
+        if let Value::Money(units) = self.value() {
+            return Some(Decimal {
                 unscaled: i128::from(*units),
                 scale: MONEY_SCALE,
-            }),
-            Value::Null
-            | Value::Real(_)
-            | Value::Float(_)
-            | Value::Text(_)
-            | Value::Binary(_)
-            | Value::Date(_)
-            | Value::Time(_)
-            | Value::DateTime(_)
-            | Value::DateTimeOffset(_)
-            | Value::Guid(_)
-            | Value::SqlVariant(_) => None,
+            });
         }
+        if let Value::Decimal(number) = self.value() {
+            return Some(*number);
+        }
+        self.value().as_whole().map(whole)
     }
 
     /// A real or float.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use selenite_types::{DataType, Decimal, Operator, Value, compare, text_of, utf16_length};
 
 use super::{Aggregate, AggregateKind};
-use crate::expr::{float_in, whole_in, within};
+use crate::expr::{float_in, within};
 use crate::{Collation, SqlError};
 
 /// The state of an aggregate over its group.
@@ -309,7 +309,7 @@ fn whole(value: &Value) -> Result<i128, SqlError> {
     if let Value::Money(units) = value {
         return Ok(i128::from(*units));
     }
-    whole_in(value).map(i128::from).ok_or_else(|| misfit(value))
+    value.as_whole().map(i128::from).ok_or_else(|| misfit(value))
 }
 
 fn float(value: &Value) -> Result<f64, SqlError> {

@@ -3,7 +3,6 @@
 use selenite_types::{Comparison, Operator, Value};
 
 use super::Frame;
-use crate::expr::whole_in;
 use crate::{ExprKind, SqlError, Whole, WholeCompare, WholeOperand, WholeOperation};
 
 impl WholeOperation {
@@ -148,7 +147,7 @@ impl Whole {
 
 /// The number in a value of an integer type.
 fn whole(value: &Value) -> Result<Option<i64>, SqlError> {
-    match whole_in(value) {
+    match value.as_whole() {
         Some(number) => Ok(Some(number)),
         None if *value == Value::Null => Ok(None),
         None => Err(SqlError::internal(&format!("{value:?} is no whole number"))),

@@ -50,7 +50,7 @@ impl<'a> Arguments<'a> {
         let number = if let Value::Bit(bit) = value {
             Some(i64::from(*bit))
         } else {
-            whole_in(value)
+            value.as_whole()
         };
         number
             .and_then(|number| i32::try_from(number).ok())
@@ -60,7 +60,7 @@ impl<'a> Arguments<'a> {
     /// An argument of type bigint or smaller.
     pub fn bigint(&self, at: usize) -> Result<i64, SqlError> {
         let value = self.value(at);
-        whole_in(value).ok_or_else(|| misfit(value, "bigint"))
+        value.as_whole().ok_or_else(|| misfit(value, "bigint"))
     }
 
     /// A float argument.
@@ -145,30 +145,6 @@ impl Polls<'_> {
                 self.environment.poll()
             }
         }
-    }
-}
-
-/// The number in a value of an integer type.
-pub(crate) fn whole_in(value: &Value) -> Option<i64> {
-    match value {
-        Value::TinyInt(number) => Some(i64::from(*number)),
-        Value::SmallInt(number) => Some(i64::from(*number)),
-        Value::Int(number) => Some(i64::from(*number)),
-        Value::BigInt(number) => Some(*number),
-        Value::Null
-        | Value::Bit(_)
-        | Value::Decimal(_)
-        | Value::Money(_)
-        | Value::Real(_)
-        | Value::Float(_)
-        | Value::Text(_)
-        | Value::Binary(_)
-        | Value::Date(_)
-        | Value::Time(_)
-        | Value::DateTime(_)
-        | Value::DateTimeOffset(_)
-        | Value::Guid(_)
-        | Value::SqlVariant(_) => None,
     }
 }
 

@@ -10,6 +10,10 @@ use crate::{Expr, SqlError};
 pub(crate) enum Rule {
     /// Any type, unconverted.
     Any,
+    /// Any type but xml, unconverted.
+    AnyButXml,
+    /// Any type but sql_variant and xml, unconverted.
+    Plain,
     /// Any type to sql_variant.
     Variant,
     /// Any type, converted to the common type of all arguments with this rule.
@@ -76,10 +80,12 @@ impl Rule {
         };
         let refused = || SqlError::argument_type(name, number, function);
         match self {
-            Self::Any if is_refused(function, family) => Err(refused()),
             Self::Any | Self::Alike => Ok(argument),
+            Self::AnyButXml if family != Family::Xml => Ok(argument),
             Self::Variant => argument.converted_to(&DataType::SqlVariant),
+            Self::AnyButXml => Err(refused()),
             _ if matches!(family, Family::Variant | Family::Xml) => Err(refused()),
+            Self::Plain => Ok(argument),
             Self::TextOnly | Self::TextOrBinaryOnly | Self::BinaryOnly if is_null => Err(refused()),
             Self::Text if family == Family::Text => Ok(argument),
             Self::Text => {
@@ -242,15 +248,6 @@ fn number_of(argument: Expr, is_null: bool) -> Result<Expr, SqlError> {
         | Family::Guid
         | Family::Variant
         | Family::Xml => argument.converted_to(&DataType::Float),
-    }
-}
-
-/// Whether a function of any value does not take one of this family.
-fn is_refused(function: &str, family: Family) -> bool {
-    match function {
-        "concat" | "concat_ws" | "checksum" | "binary_checksum" => family == Family::Xml,
-        "isdate" | "isnumeric" => matches!(family, Family::Variant | Family::Xml),
-        _ => false,
     }
 }
 

@@ -2,7 +2,6 @@
 
 use selenite_types::{DataType, Family, Width};
 
-use super::arguments::whole_in;
 use crate::{Collation, Expr, ExprKind, SqlError};
 
 /// The rule for a function's result type.
@@ -106,7 +105,7 @@ pub(crate) fn constant_whole(argument: Option<&Expr>) -> Option<i64> {
     let ExprKind::Literal(value) = &argument?.kind else {
         return None;
     };
-    whole_in(value)
+    value.as_whole()
 }
 
 /// int, or bigint beside a `max` argument: the type of lengths and positions.

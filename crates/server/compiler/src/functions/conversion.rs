@@ -15,13 +15,13 @@ pub(crate) use kind::{check_sequential_default, sequential_default};
 pub(super) use parse::parsed;
 pub(crate) use variant::{variant_name, variant_of};
 
-use Rule::{Any, BinaryOnly, National, TextOrBinaryOnly, Variant};
+use Rule::{AnyButXml, BinaryOnly, National, Plain, TextOrBinaryOnly, Variant};
 
 pub(super) static FUNCTIONS: &[Function] = &[
-    Function::new("binary_checksum", &[Any], INT, checksum::binary_checksum)
+    Function::new("binary_checksum", &[AnyButXml], INT, checksum::binary_checksum)
         .repeated(1024)
         .never_null(),
-    Function::new("checksum", &[Any], INT, checksum::checksum)
+    Function::new("checksum", &[AnyButXml], INT, checksum::checksum)
         .repeated(1024)
         .never_null(),
     Function::new(
@@ -44,7 +44,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         hash::hash_bytes,
     )
     .making_nulls(),
-    Function::new("isnumeric", &[Any], INT, kind::is_numeric).never_null(),
+    Function::new("isnumeric", &[Plain], INT, kind::is_numeric).never_null(),
     Function::new("newid", &[], Typing::Is(DataType::UniqueIdentifier), kind::new_id)
         .never_null()
         .of_row(),

@@ -16,7 +16,7 @@ mod offset;
 mod parts;
 mod zone;
 
-use Rule::{Any, BigInt, Date, DateOperand, Int, IntOrText, LocalMoment, Moment, Offset, PlainMoment, Scale};
+use Rule::{BigInt, Date, DateOperand, Int, IntOrText, LocalMoment, Moment, Offset, Plain, PlainMoment, Scale};
 pub(super) use zone::AT_TIME_ZONE;
 
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -98,7 +98,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("getutcdate", &[], DATETIME, moment::utc_datetime)
         .never_null()
         .of_statement(),
-    Function::new("isdate", &[Any], INT, check::is_date).never_null(),
+    Function::new("isdate", &[Plain], INT, check::is_date).never_null(),
     Function::new("month", &[Moment], INT, count::month),
     Function::new(
         "smalldatetimefromparts",

@@ -3,7 +3,6 @@
 use selenite_types::{DataType, Decimal, Value};
 
 use super::{Arguments, Function, Typing};
-use crate::expr::whole_in;
 use crate::{Expr, ExprKind, FunctionCall, SqlError};
 
 /// NEXT VALUE FOR: no name of a batch's is the function's.
@@ -33,7 +32,7 @@ fn next_value(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let Value::Int(sequence_id) = *call.value(0) else {
         return Err(SqlError::internal("a sequence's number"));
     };
-    let value = call.environment.next_value(sequence_id, whole_in(call.value(1)))?;
+    let value = call.environment.next_value(sequence_id, call.value(1).as_whole())?;
     let beyond = |_| SqlError::internal("a sequence beyond its type");
     match call.data_type {
         DataType::TinyInt => u8::try_from(value).map(Value::TinyInt).map_err(beyond),

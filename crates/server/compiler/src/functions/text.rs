@@ -18,7 +18,7 @@ mod replace;
 mod search;
 mod soundex;
 
-use Rule::{Any, BigInt, Float, Formatted, Int, National, Text, TextOnly, TextOrBinaryOnly};
+use Rule::{Any, AnyButXml, BigInt, Float, Formatted, Int, National, Text, TextOnly, TextOrBinaryOnly};
 pub(crate) use compose::name_parts;
 pub(crate) use number_text::fixed;
 
@@ -32,12 +32,17 @@ pub(super) static FUNCTIONS: &[Function] = &[
         measure::char_index,
     )
     .optional(1),
-    Function::new("concat", &[Any, Any], Typing::By(compose::concat_type), compose::concat)
-        .repeated(254)
-        .never_null(),
+    Function::new(
+        "concat",
+        &[AnyButXml, AnyButXml],
+        Typing::By(compose::concat_type),
+        compose::concat,
+    )
+    .repeated(254)
+    .never_null(),
     Function::new(
         "concat_ws",
-        &[Text, Any, Any],
+        &[Text, AnyButXml, AnyButXml],
         Typing::By(compose::concat_type),
         compose::concat_with_separator,
     )

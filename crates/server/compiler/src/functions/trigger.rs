@@ -5,7 +5,6 @@ use std::sync::Arc;
 use selenite_types::{DataType, Value, Width};
 
 use super::{Arguments, Function, Rule, Typing};
-use crate::expr::whole_in;
 use crate::{Ends, SqlError, TriggerFacts, same_name};
 
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -63,7 +62,7 @@ fn columns_updated(call: &Arguments<'_>) -> Result<Value, SqlError> {
 
 fn nest_level(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let triggers = &call.environment.session().triggers;
-    let wanted = whole_in(call.value(0)).filter(|id| *id != 0);
+    let wanted = call.value(0).as_whole().filter(|id| *id != 0);
     let word = |at: usize| call.text(at).ok().map(|text| text.trim().to_ascii_uppercase());
     let instead_of = word(1).map(|word| word == "IOT");
     if word(2).is_some_and(|word| word != "DML") {

@@ -6,7 +6,7 @@ use selenite_types::{Comparison, DataType, Family, Value};
 use super::QueryBinder;
 use super::tree::Limit;
 use super::user_function::InlineParameters;
-use crate::expr::{Arguments, Typing, whole_in};
+use crate::expr::{Arguments, Typing};
 use crate::{Binder, Expr, ExprKind, Function, FunctionCall, NoQuery, Predicate, QueryHook, SqlError};
 
 impl QueryBinder<'_> {
@@ -170,7 +170,7 @@ fn queried_percent(call: &Arguments<'_>) -> Result<Value, SqlError> {
 static QUERIED_COUNT: Function = Function::new("top", &[], Typing::Is(DataType::BigInt), queried_count).taking_nulls();
 
 fn queried_count(call: &Arguments<'_>) -> Result<Value, SqlError> {
-    let count = whole_in(call.value(0)).filter(|count| *count >= 0);
+    let count = call.value(0).as_whole().filter(|count| *count >= 0);
     count.map(Value::BigInt).ok_or_else(SqlError::invalid_row_count)
 }
 

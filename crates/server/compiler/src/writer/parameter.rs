@@ -102,26 +102,10 @@ fn count(expr: &Expr, frame: &Frame<'_>, least: i64, error: fn() -> SqlError) ->
 
 /// An integer of any width.
 fn whole(value: &Value) -> Option<i64> {
-    match value {
-        Value::Bit(value) => Some(i64::from(*value)),
-        Value::TinyInt(value) => Some(i64::from(*value)),
-        Value::SmallInt(value) => Some(i64::from(*value)),
-        Value::Int(value) => Some(i64::from(*value)),
-        Value::BigInt(value) => Some(*value),
-        Value::Null
-        | Value::Decimal(_)
-        | Value::Money(_)
-        | Value::Real(_)
-        | Value::Float(_)
-        | Value::Text(_)
-        | Value::Binary(_)
-        | Value::Date(_)
-        | Value::Time(_)
-        | Value::DateTime(_)
-        | Value::DateTimeOffset(_)
-        | Value::Guid(_)
-        | Value::SqlVariant(_) => None,
+    if let Value::Bit(bit) = value {
+        return Some(i64::from(*bit));
     }
+    value.as_whole()
 }
 
 /// An exact number times a power of ten. A result beyond 64 bits is greater in magnitude than every number that it is

@@ -6,8 +6,7 @@ use selenite_compiler::change::RowWriter;
 use selenite_types::{DataType, Decimal, Value, convert};
 
 use super::row::{self, fit};
-use crate::sqlite::{ChangeError, whole};
-
+use crate::sqlite::ChangeError;
 use crate::statement::Run;
 
 /// A row to store.
@@ -178,7 +177,7 @@ fn number(writer: &RowWriter, run: &Run<'_>, row: &mut [Value], is_given: &[bool
     match (given, run.executor.identity_insert(table)) {
         (true, false) => return Err(SqlError::identity_given(table)),
         (false, true) => return Err(SqlError::identity_missing(table)),
-        (true, true) => return Ok(row.get(at).and_then(whole)),
+        (true, true) => return Ok(row.get(at).and_then(Value::unscaled)),
         (false, false) => {}
     }
     let number = run.executor.next_identity(table)?;

@@ -15,7 +15,6 @@ use rusqlite::{Connection, OptionalExtension};
 use selenite_compiler::SqlError;
 use selenite_compiler::catalog::{Column, IdentityRule, Table};
 use selenite_compiler::definition::quoted;
-use selenite_types::Value;
 use selenite_types::storage::from_stored;
 
 use super::error::tsql_error;
@@ -185,7 +184,7 @@ impl Identities {
             })
             .map_err(|error| tsql_error(&error))?
             .map_err(|misfit| SqlError::misfit(&format!("{}.{}", table.name, column.name), &misfit.to_string()))?;
-        Ok(whole(&used))
+        Ok(used.unscaled())
     }
 
     /// Moves the counters of temporary tables to another database of the session.
@@ -333,30 +332,6 @@ fn reserve(connection: &Connection, table: &Table, next: i128) -> Result<(), Sql
     done.and_then(|mut statement| statement.execute((table.object_id, next.to_string())))
         .map(drop)
         .map_err(|error| tsql_error(&error))
-}
-
-/// The number in a value of an identity's type.
-pub fn whole(value: &Value) -> Option<i128> {
-    match value {
-        Value::TinyInt(value) => Some(i128::from(*value)),
-        Value::SmallInt(value) => Some(i128::from(*value)),
-        Value::Int(value) => Some(i128::from(*value)),
-        Value::BigInt(value) => Some(i128::from(*value)),
-        Value::Decimal(decimal) => Some(decimal.unscaled),
-        Value::Null
-        | Value::Bit(_)
-        | Value::Money(_)
-        | Value::Real(_)
-        | Value::Float(_)
-        | Value::Text(_)
-        | Value::Binary(_)
-        | Value::Date(_)
-        | Value::Time(_)
-        | Value::DateTime(_)
-        | Value::DateTimeOffset(_)
-        | Value::Guid(_)
-        | Value::SqlVariant(_) => None,
-    }
 }
 
 /// SQL Server's identity cache for int and smaller.

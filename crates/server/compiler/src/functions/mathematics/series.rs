@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use selenite_types::{DataType, Decimal, Value, Width, convert};
 
-use crate::expr::{Rule, Typing, whole_in};
+use crate::expr::{Rule, Typing};
 use crate::functions::Arguments;
 use crate::json::RowWriter;
 use crate::{Function, SqlError};
@@ -51,11 +51,8 @@ fn series(call: &Arguments<'_>) -> Result<Value, SqlError> {
 }
 
 fn number(value: &Value) -> Result<i128, SqlError> {
-    if let Value::Decimal(decimal) = value {
-        return Ok(decimal.unscaled);
-    }
-    whole_in(value)
-        .map(i128::from)
+    value
+        .unscaled()
         .ok_or_else(|| SqlError::internal("a series of what is no number"))
 }
 

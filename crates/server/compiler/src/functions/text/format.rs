@@ -4,7 +4,6 @@ use selenite_types::{DataType, DateTime2, Family, Value, text_of, utf16_length};
 
 use crate::SqlError;
 use crate::dotnet::{Culture, Number, format_moment, format_number, format_time};
-use crate::expr::whole_in;
 use crate::functions::Arguments;
 use crate::json::exact_text;
 
@@ -41,7 +40,7 @@ pub(super) fn format(call: &Arguments<'_>) -> Result<Value, SqlError> {
 }
 
 fn number(value: &Value, of: &DataType, pattern: &str) -> Result<Number, SqlError> {
-    if let Some(whole) = whole_in(value) {
+    if let Some(whole) = value.as_whole() {
         let (bits, precision) = if *of == DataType::TinyInt {
             (8, 3)
         } else if *of == DataType::SmallInt {
