@@ -3,13 +3,17 @@
 
     scripts/measure-keys.py [--program target/release/selenite] [--rounds 100] [--commits 300] [--json FILE]
 
-Openings: a process that opens, reads a row and ends, by a raw key, an age key, and by a key in SoftHSM (if softhsm2-util is
-installed), interleaved in random order. Commits: rounds of one-row transactions in WAL mode with synchronous=NORMAL, by one
-process of the command, with `follow --anchor-to` beside it and without, in random order. Each difference is the median of
-the rounds' own, with a bootstrap interval of 95 %. It writes to a temporary folder and removes it.
+Openings: a process that opens, reads a row and ends, by a raw key, an age key, a key in SoftHSM (if softhsm2-util is
+installed), and keys of servers on loopback that answer as Vault's and AWS KMS's documents say, interleaved in random
+order. What those two add is the key command, TLS (Vault alone) and a request without a network: no figure of Vault or
+AWS. Commits: rounds of one-row transactions in WAL mode with synchronous=NORMAL, by one process of the command, with
+`follow --anchor-to` beside it and without, in random order. Each difference is the median of the rounds' own, with a
+bootstrap interval of 95 %. It writes to a temporary folder and removes it.
 """
 
 import argparse
+import base64
+import http.server
 import json
 import os
 import pathlib
@@ -17,10 +21,12 @@ import platform
 import random
 import shutil
 import signal
+import ssl
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 MODULES = [
@@ -29,6 +35,8 @@ MODULES = [
     "/usr/lib64/pkcs11/libsofthsm2.so",
 ]
 PIN = "1234-user-pin"
+TOKEN = "hvs.measured"
+PORTS = range(21000, 32000)
 FOLLOW_TIME_MAX_S = 60
 
 
@@ -62,11 +70,79 @@ class Place:
         return took
 
 
-def add_softhsm(place):
-    """Makes a token with a key; returns whether there is SoftHSM."""
+class KeyService(http.server.BaseHTTPRequestHandler):
+    """A double of Vault's transit engine and of AWS KMS: it wraps by XOR, and checks no signature."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        target = self.headers.get("X-Amz-Target")
+        if target == "TrentService.Encrypt":
+            answer = {"CiphertextBlob": flipped(body["Plaintext"]), "KeyId": body["KeyId"]}
+        elif target == "TrentService.Decrypt":
+            answer = {"Plaintext": flipped(body["CiphertextBlob"]), "KeyId": body["KeyId"]}
+        elif self.path.endswith("/encrypt/app"):
+            answer = {"data": {"ciphertext": f"vault:v1:{flipped(body['plaintext'])}"}}
+        else:
+            answer = {"data": {"plaintext": flipped(body["ciphertext"].removeprefix("vault:v1:"))}}
+        data = json.dumps(answer).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_):
+        pass
+
+
+def flipped(text):
+    return base64.b64encode(bytes(byte ^ 0x5A for byte in base64.b64decode(text))).decode()
+
+
+def start_service(certificate=None):
+    """Returns its address."""
+    for port in random.sample(PORTS, 100):
+        try:
+            server = http.server.ThreadingHTTPServer(("127.0.0.1", port), KeyService)
+            break
+        except OSError:
+            continue
+    else:
+        sys.exit("no port is free")
+    if certificate:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*certificate)
+        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return f"{'https' if certificate else 'http'}://127.0.0.1:{server.server_port}"
+
+
+def services(place):
+    """Starts the doubles; returns the key commands by their names."""
+    files = [place.folder / name for name in ("service.pem", "service.key", "token.txt")]
+    words = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
+    words += ["-subj", "/CN=double", "-addext", "subjectAltName=IP:127.0.0.1"]
+    words += ["-addext", "basicConstraints=critical,CA:FALSE", "-out", str(files[0]), "-keyout", str(files[1])]
+    subprocess.run(["openssl", *words], check=True, capture_output=True)
+    files[2].write_text(f"{TOKEN}\n")
+    files[2].chmod(0o600)
+    place.environment |= {"AWS_ACCESS_KEY_ID": "measured", "AWS_SECRET_ACCESS_KEY": "measured"}
+    place.environment["AWS_REGION"] = "eu-central-1"
+    command = [str(place.program), "key-service"]
+    vault = ["vault", "--address", start_service(files[:2]), "--ca-file", str(files[0])]
+    return {
+        "vault": [*command, *vault, "--key", "app", "--token-file", str(files[2])],
+        "kms": [*command, "aws-kms", "--endpoint", start_service(), "--key", "alias/app"],
+    }
+
+
+def softhsm(place):
+    """Makes a token with a key; returns the key command, or none without SoftHSM."""
     module = next((module for module in MODULES if pathlib.Path(module).exists()), None)
     if module is None or shutil.which("softhsm2-util") is None:
-        return False
+        return None
     tokens = place.folder / "tokens"
     tokens.mkdir()
     settings = place.folder / "softhsm2.conf"
@@ -79,11 +155,7 @@ def add_softhsm(place):
     pin.chmod(0o600)
     uri = f"pkcs11:token=app;object=measured?module-path={module}&pin-source={pin}"
     place.run("key-service", "pkcs11", "--uri", uri, "generate", "--kind", "aes")
-    configuration = place.folder / ".config" / "selenite"
-    configuration.mkdir(parents=True, exist_ok=True)
-    words = json.dumps([str(place.program), "key-service", "pkcs11", "--uri", uri])
-    (configuration / "config.toml").write_text(f"[commands]\nhsm = {words}\n")
-    return True
+    return [str(place.program), "key-service", "pkcs11", "--uri", uri]
 
 
 def add_databases(place):
@@ -93,8 +165,14 @@ def add_databases(place):
     raw.chmod(0o600)
     place.run("keygen", "-o", "age.txt")
     identities = {"raw key": f"raw:{raw}", "age key": "age.txt"}
-    if add_softhsm(place):
-        identities["SoftHSM"] = "command:hsm"
+    commands = services(place)
+    if hsm := softhsm(place):
+        commands["SoftHSM"] = hsm
+    configuration = place.folder / ".config" / "selenite"
+    configuration.mkdir(parents=True)
+    lines = [f"{name} = {json.dumps(words)}\n" for name, words in commands.items()]
+    (configuration / "config.toml").write_text("[commands]\n" + "".join(lines))
+    identities |= {name: f"command:{name}" for name in commands}
     databases = {}
     for kind, identity in identities.items():
         name = f"{kind.split()[0].lower()}.db"
