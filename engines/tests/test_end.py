@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import INSTALLED, PROGRAM, SEED, database, server_of, workers
+from conftest import INSTALLED, PROGRAM, SEED, database, if_installed, server_of, workers
 
 DATASET = {"kind": "scan", "bytes": 1 << 20}
 # Killing takes milliseconds; a busy machine may need longer.
@@ -85,7 +85,7 @@ def cmdline(pid: int) -> bytes:
 
 
 @pytest.mark.skipif(not PROGRAM, reason="SELENITE_TEST_COMMAND names no program")
-@pytest.mark.skipif("mariadb" not in workers(), reason="MariaDB is not installed")
+@if_installed("mariadb")
 def test_nothing_outlives_a_lab_that_is_killed(tmp_path):
     study = tmp_path / "s.toml"
     study.write_text(STUDY)

@@ -5,12 +5,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import PROGRAM, lab, workers
+from conftest import PROGRAM, if_installed, lab
 
 FAULTY = Path(__file__).with_name("faulty.py")
 pytestmark = [
     pytest.mark.skipif(not PROGRAM, reason="SELENITE_TEST_COMMAND names no program"),
-    pytest.mark.skipif("mariadb" not in workers(), reason="MariaDB is not installed"),
+    if_installed("mariadb"),
 ]
 STUDY = """
 [study]

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from conftest import PROGRAM, lab, workers
+from conftest import PROGRAM, if_installed, lab
 
 ONE = ["study.sessions=1", "study.pairs=2"]
 ROWS, SIZE = "data.rows=5000", "data.size=8MiB"
@@ -14,20 +14,22 @@ PRESETS = {
     "mariadb-messages": [],
     "percona-2019": ["data.rows=50000"],
     "mdev-36024": [ROWS],
+    "mariadb-redo": [ROWS],
     "postgresql-messages": [],
     "duckdb-scan": [SIZE, "data.statements.rows=5000"],
     "serve-tde": [SIZE, "data.statements.rows=5000"],
 }
-ENGINES = {"percona": "mariadb", "mdev": "mariadb"}
+ENGINES = {"percona-2019": ["mariadb"], "mdev-36024": ["mariadb"], "mariadb-redo": ["mariadb", "mariadb118"]}
+
+
+def with_engines(preset: str):
+    marks = [if_installed(engine) for engine in ENGINES.get(preset, [preset.split("-")[0]])]
+    return pytest.param(preset, marks=marks)
 
 
 @pytest.mark.skipif(not PROGRAM, reason="SELENITE_TEST_COMMAND names no program")
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", map(with_engines, PRESETS))
 def test_a_preset_runs_to_its_report(preset, tmp_path):
-    first = preset.split("-")[0]
-    engine = ENGINES.get(first, first)
-    if engine not in workers():
-        pytest.skip(f"{engine} is not installed")
     settings = [word for setting in ONE + PRESETS[preset] for word in ("--set", setting)]
     ran = lab(tmp_path, "run", preset, *settings)
     assert ran.returncode == 0, ran.stderr

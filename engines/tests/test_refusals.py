@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 from conftest import ENGINES, INSTALLED, SEED, Worker, database, server_of, workers
+from installation import pinned
 from server_process import free_port
 
 DATASET = {"kind": "scan", "bytes": 1 << 20}
 # Engines whose programs are in a folder of their own.
-UNPACKED = [engine for engine in workers() if (INSTALLED / engine).is_dir()]
+UNPACKED = [engine for engine in workers() if "suite" in pinned(engine.values[0])]
 
 
 def load(worker: Worker, spec: dict, rows: Path) -> dict:

@@ -14,7 +14,7 @@ pub struct Preset {
 }
 
 /// All of them.
-pub const PRESETS: [Preset; 31] = [
+pub const PRESETS: [Preset; 32] = [
     Preset {
         name: "quick",
         about: "a little of everything in under three minutes",
@@ -94,6 +94,11 @@ pub const PRESETS: [Preset; 31] = [
         name: "mariadb-messages",
         about: "MariaDB: rows to a client, unencrypted and by TLS",
         text: include_str!("presets/mariadb-messages.toml"),
+    },
+    Preset {
+        name: "mariadb-redo",
+        about: "MariaDB 10.11 and 11.8: inserts with an encrypted redo log, for lab bisect",
+        text: include_str!("presets/mariadb-redo.toml"),
     },
     Preset {
         name: "postgresql-messages",

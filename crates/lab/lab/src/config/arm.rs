@@ -29,7 +29,7 @@ pub struct ArmConfig {
 }
 
 /// The engines whose workers the lab can find.
-pub const ENGINES: [&str; 9] = [
+pub const ENGINES: [&str; 11] = [
     "selenite",
     SQLITE,
     "sqlcipher",
@@ -39,13 +39,16 @@ pub const ENGINES: [&str; 9] = [
     SERVERS[1],
     SERVERS[2],
     SERVERS[3],
+    SERVERS[4],
+    SERVERS[5],
 ];
 /// Stock SQLite.
 pub const SQLITE: &str = "sqlite";
 /// The engine that is this program as a server. Its ciphers are modes of encryption of a connection.
 pub const TRANSIT: &str = "tds";
-/// The engines that are not SQLite, and have processes of their own: `make engines`.
-pub const SERVERS: [&str; 4] = ["mariadb", "postgresql", "duckdb", "serve"];
+/// The engines that are not SQLite, and have processes of their own: `make engines`. A number after a
+/// name is a version of it, without its point.
+pub const SERVERS: [&str; 6] = ["mariadb", "mariadb118", "postgresql", "postgresql17", "duckdb", "serve"];
 /// The name of the plain arm: the unencrypted [baseline](super::Study::baseline).
 pub const PLAIN_ARM: &str = "plain";
 /// The name of its second copy.

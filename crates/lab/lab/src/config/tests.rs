@@ -340,6 +340,7 @@ fn the_baseline_is_the_engine_of_servers_and_otherwise_sqlite() {
     let baseline = |engine: &str, line: &str| of_engine(engine, line).unwrap().study.baseline;
     assert_eq!(Config::parse(TEXT).unwrap().study.baseline, "sqlite");
     assert_eq!(baseline("mariadb", ""), "mariadb");
+    assert_eq!(baseline("mariadb118", ""), "mariadb118");
     assert_eq!(baseline("mine", ""), "sqlite");
     assert_eq!(baseline("mine", "baseline = \"mine\""), "mine");
     assert!(of_engine("mariadb", "").unwrap().has_servers());
