@@ -399,8 +399,8 @@ impl<'a> Model<'a> {
                     false => None,
                 },
             );
-            let difference = nanoseconds(difference, kib, error);
             let plain = nanoseconds(plain, kib, None).max(0.0);
+            let difference = nanoseconds(difference, kib, error) + plain * self.misfit.surcharge(*operation);
             let (factor, share) = match varied.model {
                 true => (
                     (normal(random) * self.misfit.of_difference).exp(),

@@ -245,6 +245,8 @@ The [planner](PLANNING.md) predicted what encryption adds to the CPU time of the
   these counts and a calibration of the machine, and nothing of the encrypted run.
 - The predictions were written to a file before anything was measured. Its SHA-256 is a line of each
   study's configuration, and so a part of the configuration's own hash.
+- A prediction has the surcharge of an operation among others ([PLANNING](PLANNING.md#how-sure)), which
+  earlier leagues found and this one had no part in.
 - The interval *as written down* has the misfit that was assumed before. That *of the others* has the
   misfit of the results of all other workloads (split conformal): a workload has no part in its own.
 - Predicted and measured are CPU time with encryption, less that of stock SQLite in clear, as a share of
