@@ -14,8 +14,8 @@ from pathlib import Path
 
 import installation
 from conversation import PLAIN, Refused
+from engine import Engine, Session
 from server_process import ServerProcess, free_port, is_listening
-from server_worker import Engine, Session
 
 HOST = Path(__file__).with_name("duckdb_host.py")
 FILE = "lab.duckdb"

@@ -20,8 +20,8 @@ from pathlib import Path
 
 import installation
 from conversation import Refused
+from engine import Engine, Session
 from server_process import ServerProcess, free_port
-from server_worker import Engine, Session
 from tls_certificate import certificate
 
 NOT_AS_ROOT = ["/usr/bin/unshare", "--user", "--map-user=1000", "--map-group=1000", "setpriv", "--pdeathsig", "KILL", "--"]

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import installation
 from conversation import PLAIN, Refused
+from engine import Engine, Session
 from server_process import ServerProcess, free_port, is_listening
-from server_worker import Engine, Session
 
 PROGRAM_VARIABLE = "SELENITE_PROGRAM"
 ENCRYPTION_SECONDS = 60

@@ -3,7 +3,8 @@
 import sys
 
 from conversation import serve
-from server_worker import Engine, ServerWorker
+from engine import Engine
+from server_worker import ServerWorker
 
 
 def engine_of(name: str) -> Engine:
