@@ -7,7 +7,9 @@
 import re
 import secrets
 import subprocess
+import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -16,6 +18,7 @@ import installation
 from conversation import PLAIN, Refused
 from engine import Engine, Session
 from mariadb_session import DATABASE, MariadbSession
+from open_files import deleted_files
 from server_process import ServerProcess, free_port
 from tls_certificate import certificate
 
@@ -29,6 +32,17 @@ CIPHERS = {
     "all-cbc": ("all", "AES_CBC"),
     "all-ctr": ("all", "AES_CTR"),
 }
+# What a query that spills had in temporary files: kept in the data folder, since the server deletes them at once.
+SPILLED = "selenite-lab.spilled"
+# The text of each dataset that is sorted by, with the marker in it.
+SPILLED_TEXT = {
+    "scan": "SELECT SomeText AS text FROM SomeData",
+    "statements": "SELECT name AS text FROM testtable",
+    "cards": "SELECT BusinessName AS text FROM Vendor",
+}
+# Rows of the sort, some MiB, and its memory.
+SPILLED_ROWS, SPILLED_COPIES, SORT_BYTES = 400, 100, 64 << 10
+SPILL_SECONDS = 60
 FLUSH = {"off": 0, "normal": 2, "full": 1, "extra": 1}
 TABLES = {
     "scan": ["CREATE TABLE SomeData(Id BIGINT, SomeText VARCHAR(80))"],
@@ -247,7 +261,9 @@ class Mariadb(Engine):
 
     def settle(self, session: Session, database: dict) -> None:
         """Encrypts what is older than the tables: the system's tablespaces, by the background threads."""
-        leave_traces(session, Path(database["path"]))
+        folder = Path(database["path"])
+        leave_traces(session, folder)
+        (folder / SPILLED).write_bytes(self._spilled(session, folder))
         if database["cipher"] == PLAIN:
             return
         session.execute("SET GLOBAL innodb_encryption_threads = 2")
@@ -261,6 +277,38 @@ class Mariadb(Engine):
                 raise Refused(f"{ENCRYPTION_SECONDS} s later these tablespaces were not encrypted: {names}")
             time.sleep(0.05)
         session.execute("SET GLOBAL innodb_encryption_threads = 0")
+
+    def _spilled(self, session: Session, folder: Path) -> bytes:
+        """What a sort has in its temporary files while it waits with its first row."""
+        tables = {name for (name,) in session.query("SHOW TABLES")}
+        kind = next(kind for kind, names in TABLES_OF.items() if tables.issuperset(names))
+        sorting = self.connect()
+        sorting.execute(f"SET SESSION sort_buffer_size = {SORT_BYTES}, tmp_table_size = {SORT_BYTES}")
+        number = sorting.query("SELECT CONNECTION_ID()")[0][0]
+        # Each LIMIT keeps a part from being merged with the next: what sleeps is the result of a sort of one table.
+        many = (
+            f"SELECT text, seq FROM ({SPILLED_TEXT[kind]} LIMIT {SPILLED_ROWS}) AS some "
+            f"JOIN seq_1_to_{SPILLED_COPIES} LIMIT {SPILLED_ROWS * SPILLED_COPIES}"
+        )
+        sql = f"SELECT SLEEP({SPILL_SECONDS}), text FROM ({many}) AS many ORDER BY text, seq"
+        waiting = threading.Thread(target=suppressed, args=(self._driver_error(), sorting.query, sql), daemon=True)
+        waiting.start()
+        try:
+            while not session.query(
+                f"SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = {number} AND STATE = 'User sleep'"
+            ):
+                if not waiting.is_alive():
+                    raise Refused("the query that spills ended before its temporary files were looked at")
+                time.sleep(0.01)
+            found = b"".join(deleted_files(self.pid(), folder))
+        finally:
+            with suppress(self._driver_error()):
+                session.execute(f"KILL QUERY {number}")
+            waiting.join()
+            sorting.close()
+        if not found:
+            raise Refused("a sort in little memory had no temporary file that could be looked at")
+        return found
 
     def rows_of(self, table: str) -> str:
         return ROWS[table]
@@ -307,7 +355,7 @@ class Mariadb(Engine):
             of_rows = {f"{DATABASE}/{table}" for tables in TABLES_OF.values() for table in tables}
             files = {file_of(name): "pages" if name in of_rows else "records" for name in encrypted}
             if is_all:
-                files["ib_logfile0"] = "records"
+                files |= dict.fromkeys(("ib_logfile0", SPILLED), "records")
         flush = int(values["innodb_flush_log_at_trx_commit"])
         asked = database["synchronous"]
         status = {name: value for name, value in values.items() if "encrypt" in name}
@@ -360,6 +408,12 @@ class Mariadb(Engine):
         rows = session.query(f"CALL Hummer({seed & 0xFFFF_FFFF}, {process}, {loops})")
         reads, updates, inserts, digest = rows[0]
         return int(reads), int(updates), int(inserts), digest
+
+
+def suppressed(error: type[Exception], job: Callable[..., object], *arguments: object) -> None:
+    """Does a job that another thread ends by an error."""
+    with suppress(error):
+        job(*arguments)
 
 
 @cache

@@ -15,6 +15,8 @@ class Faulty(mariadb.Mariadb):
     def __init__(self, fault: str) -> None:
         super().__init__("mariadb")
         self.fault = fault
+        if fault == "temporary-files-in-clear":
+            leave_temporary_files_in_clear()
 
     def settle(self, session, database):
         """An arm that was never encrypted."""
@@ -46,6 +48,13 @@ class Faulty(mariadb.Mariadb):
 
             session.fetch = slow
         return session
+
+
+def leave_temporary_files_in_clear() -> None:
+    """Of all options only this one is missing, and the server's variable says otherwise."""
+    encryption, variables = mariadb.encryption, mariadb.variables
+    mariadb.encryption = lambda *given: [word for word in encryption(*given) if word != "--encrypt-tmp-files=ON"]
+    mariadb.variables = lambda *given: variables(*given) | {"encrypt_tmp_files": "ON"}
 
 
 if __name__ == "__main__":

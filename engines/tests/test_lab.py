@@ -71,6 +71,8 @@ def test_a_study_of_a_server_runs_to_its_report(tmp_path):
     # What MariaDB leaves in clear is told, by the files' names.
     assert proof["in clear: general_log"].startswith("rows: ")
     assert "in clear: lab/SomeData.frm" in proof
+    assert proof["encrypted: selenite-lab.spilled"] == "records"
+    assert "selenite-lab.spilled" in proof["marker in the unencrypted copy"]
     assert any("general_log" in text for text in [(tmp_path / "s.html").read_text()])
     assert not summary["evidence"]["void"]
     cold = next(cell for cell in summary["cells"] if cell["name"] == "like-cold")
@@ -83,6 +85,13 @@ def test_an_arm_that_is_not_encrypted_is_found(tmp_path):
     ran = lab(tmp_path, "run", "s.toml")
     assert ran.returncode != 0
     assert "SomeData.ibd is reported as encrypted, but is not: found the text" in ran.stderr
+
+
+def test_temporary_files_that_are_not_encrypted_are_found_although_the_server_has_deleted_them(tmp_path):
+    study(tmp_path, ("equal", "os"), worker=faulty(tmp_path, "temporary-files-in-clear"))
+    ran = lab(tmp_path, "run", "s.toml")
+    assert ran.returncode != 0
+    assert "selenite-lab.spilled is reported as encrypted, but is not: found the text" in ran.stderr
 
 
 def test_a_cold_cell_that_is_warm_does_not_count(tmp_path):
