@@ -34,6 +34,14 @@ class Session(ABC):
     def close(self) -> None: ...
 
 
+# The cipher of a connection; after a cipher of files and a plus sign, of both.
+TLS = "tls"
+
+
+def is_tls(cipher: str) -> bool:
+    return cipher == TLS or cipher.endswith(f"+{TLS}")
+
+
 class Engine(ABC):
     """What differs between servers."""
 
@@ -125,8 +133,8 @@ class Engine(ABC):
         """A connection by way of another port."""
         raise Refused(f"{self.name} has no connection to read along")
 
-    def recorded_query(self, rows: int) -> str:
-        """A query of so many rows with the marker in them."""
+    def recorded_query(self, rows: int, marker: str) -> str:
+        """A query of so many rows with a marker in them."""
         raise Refused(f"{self.name} sends no messages")
 
     def messages_query(self, turns: int) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import installation
 from conversation import PLAIN, Refused
-from engine import Engine, Session
+from engine import TLS, Engine, Session, is_tls
 from mariadb_session import DATABASE, MariadbSession
 from open_files import deleted_files
 from server_process import ServerProcess, free_port
@@ -43,6 +43,10 @@ SPILLED_TEXT = {
 # Rows of the sort, some MiB, and its memory.
 SPILLED_ROWS, SPILLED_COPIES, SORT_BYTES = 400, 100, 64 << 10
 SPILL_SECONDS = 60
+# Those that there are with an encrypted connection, too.
+WITH_TLS = ("all-cbc", "all-ctr")
+# Variables that are on if redo log, temporary files and Aria's tables are encrypted.
+ALL_ENCRYPTED = ("innodb_encrypt_log", "encrypt_tmp_files", "innodb_encrypt_temporary_tables", "aria_encrypt_tables")
 FLUSH = {"off": 0, "normal": 2, "full": 1, "extra": 1}
 TABLES = {
     "scan": ["CREATE TABLE SomeData(Id BIGINT, SomeText VARCHAR(80))"],
@@ -99,7 +103,7 @@ class Mariadb(Engine):
         "quick-check",
         "messages",
     )
-    ciphers = (*CIPHERS, "tls")
+    ciphers = (*CIPHERS, TLS, *(f"{cipher}+{TLS}" for cipher in WITH_TLS))
     limits = (
         "MariaDB's key management by a key server: file_key_management reads the key from a file when it starts.",
         "MariaDB's binary log: it is off, as Debian has it.",
@@ -187,7 +191,7 @@ class Mariadb(Engine):
             *encryption(database, encryption_threads),
         ]
         self._trusted = None
-        if database["cipher"] == "tls":
+        if is_tls(database["cipher"]):
             self._trusted, key = certificate(folder.parent)
             command += [f"--ssl-cert={self._trusted}", f"--ssl-key={key}", "--require-secure-transport=ON"]
         if self.name != "mariadb":
@@ -238,8 +242,8 @@ class Mariadb(Engine):
     def messages_query(self, turns: int) -> str:
         return f"SELECT seq FROM seq_1_to_{turns}"
 
-    def recorded_query(self, rows: int) -> str:
-        return f"SELECT 'SQLSHACK' AS a, seq FROM seq_1_to_{rows}"
+    def recorded_query(self, rows: int, marker: str) -> str:
+        return f"SELECT '{marker}' AS a, seq FROM seq_1_to_{rows}"
 
     def make_tables(self, session: Session, kind: str) -> None:
         for statement in TABLES[kind]:
@@ -264,7 +268,7 @@ class Mariadb(Engine):
         folder = Path(database["path"])
         leave_traces(session, folder)
         (folder / SPILLED).write_bytes(self._spilled(session, folder))
-        if database["cipher"] == PLAIN:
+        if at_rest(database) is None:
             return
         session.execute("SET GLOBAL innodb_encryption_threads = 2")
         deadline = time.monotonic() + ENCRYPTION_SECONDS
@@ -318,11 +322,21 @@ class Mariadb(Engine):
         return "SELECT code, name, date FROM testtable FORCE INDEX (PRIMARY)"
 
     def opened(self, session: Session, database: dict) -> dict:
-        cipher = database["cipher"]
+        tables = [table for (table,) in session.query("SHOW TABLES")]
+        connection = self._opened_wire(session)
+        if not tables:
+            return connection
         # The views list tablespaces that have been opened.
-        for (table,) in session.query("SHOW TABLES"):
+        for table in tables:
             session.query(f"SELECT * FROM {table} LIMIT 0")
-        kind_files = [name for (name,) in session.query(
+        opened = self._opened_files(session, database)
+        if is_tls(cipher := database["cipher"]):
+            opened["status"] |= connection["status"]
+            opened["encrypted"] = connection["encrypted"] and (cipher == TLS or opened["encrypted"])
+        return opened
+
+    def _opened_files(self, session: Session, database: dict) -> dict:
+        files_of_tables = [name for (name,) in session.query(
             f"SELECT NAME FROM information_schema.INNODB_SYS_TABLESPACES WHERE NAME LIKE '{DATABASE}/%'"
         )]
         spaces = session.query(
@@ -336,19 +350,12 @@ class Mariadb(Engine):
             "innodb_buffer_pool_size",
             "innodb_flush_log_at_trx_commit",
             "innodb_encrypt_tables",
-            "innodb_encrypt_log",
-            "encrypt_tmp_files",
-            "innodb_encrypt_temporary_tables",
-            "aria_encrypt_tables",
+            *ALL_ENCRYPTED,
             "file_key_management_encryption_algorithm",
         )
-        if cipher == "tls" or not kind_files:
-            return self._opened_wire(session)
-        is_all = cipher != PLAIN and CIPHERS[cipher][0] == "all"
-        is_encrypted = bool(kind_files) and all(name in encrypted for name in kind_files)
-        if is_all:
-            wanted = ("innodb_encrypt_log", "encrypt_tmp_files", "innodb_encrypt_temporary_tables", "aria_encrypt_tables")
-            is_encrypted = is_encrypted and all(values.get(name) == "ON" for name in wanted)
+        is_all = (at_rest(database) or ("tables", ""))[0] == "all"
+        is_encrypted = bool(files_of_tables) and encrypted.issuperset(files_of_tables)
+        is_encrypted &= not is_all or all(values.get(name) == "ON" for name in ALL_ENCRYPTED)
         files = {}
         if is_encrypted:
             # Page 0 of each file is a header in clear, which is much of a small table such as the hummer's control.
@@ -426,11 +433,17 @@ def version_of(name: str) -> str:
     return found[1]
 
 
+def at_rest(database: dict) -> tuple[str, str] | None:
+    """What of the files a cipher encrypts, and how; none if it is nothing."""
+    return CIPHERS.get(database["cipher"].removesuffix(f"+{TLS}"))
+
+
 def encryption(database: dict, threads: int) -> list[str]:
     """The server's options for a cipher."""
-    if database["cipher"] not in CIPHERS:
+    files = at_rest(database)
+    if files is None:
         return []
-    scope, algorithm = CIPHERS[database["cipher"]]
+    scope, algorithm = files
     options = [
         "--plugin-load-add=file_key_management",
         f"--file-key-management-filename={key_file(database)}",

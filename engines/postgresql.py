@@ -20,7 +20,7 @@ from pathlib import Path
 
 import installation
 from conversation import Refused
-from engine import Engine, Session
+from engine import TLS, Engine, Session
 from server_process import ServerProcess, free_port
 from tls_certificate import certificate
 
@@ -252,7 +252,7 @@ class Postgresql(Engine):
         "quick-check",
         "messages",
     )
-    ciphers = ("tls",)
+    ciphers = (TLS,)
     limits = (
         "PostgreSQL's encryption at rest: it has none. Files are in clear in every arm; only connections are encrypted.",
     )
@@ -304,7 +304,7 @@ class Postgresql(Engine):
             "client_connection_check_interval": "1s",
         }
         self._trusted = None
-        if database["cipher"] == "tls":
+        if database["cipher"] == TLS:
             self._trusted, key = certificate(folder.parent)
             settings |= {"ssl": "on", "ssl_cert_file": str(self._trusted), "ssl_key_file": str(key)}
         command = [*as_user(program(self.name, "postgres")), "-D", str(folder)]
@@ -446,8 +446,8 @@ class Postgresql(Engine):
     def messages_query(self, turns: int) -> str:
         return f"SELECT i FROM generate_series(1, {turns}) AS i"
 
-    def recorded_query(self, rows: int) -> str:
-        return f"SELECT 'SQLSHACK' AS a, i FROM generate_series(1, {rows}) AS i"
+    def recorded_query(self, rows: int, marker: str) -> str:
+        return f"SELECT '{marker}' AS a, i FROM generate_series(1, {rows}) AS i"
 
 
 def program(name: str, called: str) -> Path:

@@ -23,14 +23,49 @@ TABLES = {
         "CREATE TABLE testtable(code int IDENTITY PRIMARY KEY, date datetime2(0), "
         f"name char(25) DEFAULT '{'SQLSHACK':25}')"
     ],
+    "cards": [
+        "CREATE TABLE Vendor(VendorID int IDENTITY PRIMARY KEY, BusinessName varchar(40), City varchar(20), "
+        "PostalCode char(5), Changed datetime2(0))",
+        "CREATE TABLE Card(CardID int IDENTITY PRIMARY KEY, CardNumber char(16), SecurityCode char(3), "
+        "SecureString varchar(36), Changed datetime2(0))",
+        "CREATE TABLE Purchase(PurchaseID int IDENTITY PRIMARY KEY, CardID int, VendorID int, Amount int, "
+        "PurchaseDate datetime2(0))",
+    ],
 }
-COLUMNS = {"SomeData": "(Id, SomeText)", "testtable": "(date, name)"}
-INDEXES = ["CREATE INDEX TestByDate ON testtable(date)", "CREATE INDEX TestByNameAndDate ON testtable(name, date)"]
+# Those that rows give; keys of tables are IDENTITY's.
+COLUMNS = {
+    "SomeData": "(Id, SomeText)",
+    "testtable": "(date, name)",
+    "Vendor": "(BusinessName, City, PostalCode, Changed)",
+    "Card": "(CardNumber, SecurityCode, SecureString, Changed)",
+    "Purchase": "(CardID, VendorID, Amount, PurchaseDate)",
+}
+INDEXES = {
+    "scan": [],
+    "statements": [
+        "CREATE INDEX TestByDate ON testtable(date)",
+        "CREATE INDEX TestByNameAndDate ON testtable(name, date)",
+    ],
+    "cards": [
+        "CREATE INDEX VendorByBusinessName ON Vendor(BusinessName)",
+        "CREATE UNIQUE INDEX CardByNumber ON Card(CardNumber, SecurityCode)",
+        "CREATE INDEX CardBySecurityCode ON Card(SecurityCode, CardNumber)",
+        "CREATE INDEX CardBySecureString ON Card(SecureString)",
+        "CREATE INDEX PurchaseByCard ON Purchase(CardID)",
+        "CREATE INDEX PurchaseByVendor ON Purchase(VendorID)",
+    ],
+}
 DATE = "CONVERT(varchar(19), date, 120)"
+CHANGED = "CONVERT(varchar(19), Changed, 120)"
 ROWS = {
     "SomeData": "SELECT Id, SomeText FROM SomeData ORDER BY Id",
     "testtable": f"SELECT code, {DATE}, name FROM testtable ORDER BY code",
+    "Vendor": f"SELECT VendorID, BusinessName, City, PostalCode, {CHANGED} FROM Vendor ORDER BY VendorID",
+    "Card": f"SELECT CardID, CardNumber, SecurityCode, SecureString, {CHANGED} FROM Card ORDER BY CardID",
+    "Purchase": "SELECT PurchaseID, CardID, VendorID, Amount, CONVERT(varchar(19), PurchaseDate, 120) FROM Purchase "
+    "ORDER BY PurchaseID",
 }
+HUMMER = Path(__file__).with_name("serve_hummer.sql")
 
 
 class ServeSession(Session):
@@ -72,7 +107,7 @@ class ServeSession(Session):
 
 class Serve(Engine):
     name = "serve"
-    works = ("like", "equal", "insert", "update-all", "select-all", "integrity-check")
+    works = ("like", "equal", "insert", "update-all", "select-all", "hummer", "integrity-check")
     ciphers = ("AES_128", "AES_256")
     limits = (
         "Connections of `selenite serve`: they are unencrypted here; engine `tds` measures them.",
@@ -159,21 +194,24 @@ class Serve(Engine):
         return found[0] if found else (0, "no key", "", 0)
 
     def make_tables(self, session: Session, kind: str) -> None:
-        if kind not in TABLES:
-            raise Refused(f"the worker of serve has no data of kind {kind}")
         for statement in TABLES[kind]:
             session.execute(statement)
 
     def copy_rows(self, session: Session, table: str, path: Path) -> None:
-        skipped = 1 if table == "testtable" else 0
+        skipped = 0 if table == "SomeData" else 1
         with path.open() as lines:
             while rows := [line.rstrip("\n").split("\t")[skipped:] for _, line in zip(range(ROWS_MAX), lines)]:
-                values = ", ".join(f"({', '.join(map(literal, row))})" for row in rows)
+                # Texts, numbers too: they are converted, and digits of a card stay as they are.
+                values = ", ".join("('" + "', '".join(row) + "')" for row in rows)
                 session.execute(f"INSERT INTO {table}{COLUMNS[table]} VALUES {values}")
 
     def make_indexes(self, session: Session, dataset: dict) -> None:
-        for statement in INDEXES[: dataset.get("indexes", 0)]:
+        kind = dataset["kind"]
+        for statement in INDEXES[kind][: dataset.get("indexes", 0) if kind == "statements" else None]:
             session.execute(statement)
+        if kind == "cards":
+            for statement in HUMMER.read_text().split("\n//\n"):
+                session.execute(statement)
 
     def rows_of(self, table: str) -> str:
         return ROWS[table]
@@ -208,9 +246,8 @@ class Serve(Engine):
         session.execute("DBCC CHECKDB WITH NO_INFOMSGS")
         return "ok"
 
-
-def literal(value: str) -> str:
-    return value if value.isdigit() else f"'{value}'"
+    def call_hummer(self, session: Session, seed: int, process: int, loops: int) -> tuple:
+        return session.query(f"EXEC Hummer {seed & 0x7FFF_FFFF}, {process}, {loops}")[0]
 
 
 def program() -> Path:

@@ -108,6 +108,11 @@ def free_port() -> int:
         if not is_free(int(asked)):
             raise Refused(f"port {asked} of {PORT_VARIABLE} is in use")
         return int(asked)
+    return any_free_port()
+
+
+def any_free_port() -> int:
+    """A port for this process's own use, whatever the environment says of the server's."""
     first = os.getpid()
     for number in range(first, first + PORT_COUNT):
         port = PORT_LOWEST + number % PORT_COUNT

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import dataset as data
 from conversation import PLAIN, PROTOCOL, Controls, Refused
-from engine import Engine, Session
+from engine import TLS, Engine, Session, is_tls
 from process_meter import PartTimer, ProcessMeter, wait_until, wait_until_idle
 from tap import Tap
 
@@ -31,6 +31,8 @@ LEVEL_SHARE = 0.05
 REHEARSALS_MAX = 10
 # Enough bytes for a test of randomness.
 RECORDED_ROWS = 20_000
+# In a data folder with tables: a recording of a connection, if that is what is encrypted.
+RECORDING = "selenite-lab.connection"
 
 
 @dataclass
@@ -108,6 +110,8 @@ class ServerWorker:
             text.unlink(missing_ok=True)
         engine.make_indexes(session, dataset)
         engine.settle(session, database)
+        if TLS in engine.ciphers and (database["cipher"] == PLAIN or is_tls(database["cipher"])):
+            (folder / RECORDING).write_bytes(self._record(data.MARKERS[kind])[0])
         digest = self._digest(session, kind)
         session.close()
         engine.stop()
@@ -120,7 +124,7 @@ class ServerWorker:
             raise Refused(f"{path} is there already")
         try:
             self._start_wire(database)
-            traffic, digest = self._record()
+            traffic, digest = self._record(data.WIRE_MARKER)
             self._engine.stop()
         finally:
             self.abandon()
@@ -131,7 +135,7 @@ class ServerWorker:
         """Starts the server without tables that belongs to a recording, in the folder beside it."""
         if "messages" not in self._engine.works:
             raise Refused(f"{self._engine.name} has no data of kind wire")
-        if database["cipher"] not in (PLAIN, "tls"):
+        if database["cipher"] not in (PLAIN, TLS):
             raise Refused(f"{database['cipher']} encrypts files, and no connection: its data is not of kind wire")
         server = database | {"path": str(wire_folder(database))}
         folder = Path(server["path"])
@@ -146,10 +150,10 @@ class ServerWorker:
                 raise
         self._engine.start(server)
 
-    def _record(self) -> tuple[bytes, dict]:
+    def _record(self, marker: str) -> tuple[bytes, dict]:
         tap = Tap(self._engine.port())
         session = self._engine.connect_through(tap.port)
-        rows = session.query(self._engine.recorded_query(RECORDED_ROWS))
+        rows = session.query(self._engine.recorded_query(RECORDED_ROWS, marker))
         session.close()
         digest = hashlib.sha256(repr(rows).encode()).hexdigest()
         return tap.recorded(), {"digest": digest, "rows": len(rows)}
@@ -163,8 +167,6 @@ class ServerWorker:
         self._check(database)
         is_wire = Path(database["path"]).is_file()
         self._kind = "wire" if is_wire else self._kind_of(database)
-        if not is_wire and database["cipher"] == "tls":
-            raise Refused("tls encrypts the connection, and no files: its data is of kind wire")
         try:
             if is_wire:
                 self._start_wire(database)
@@ -172,6 +174,8 @@ class ServerWorker:
                 self._engine.start(database)
             self._session = self._engine.connect()
             opened = self._engine.opened(self._session, database)
+            if not is_wire and opened["encrypted"] and is_tls(database["cipher"]):
+                opened["encrypted_files"] = opened.get("encrypted_files", {}) | {RECORDING: "pages"}
         except BaseException:
             self.abandon()
             raise
@@ -195,7 +199,7 @@ class ServerWorker:
 
     def digest(self) -> dict:
         if self._kind == "wire" and self._session:
-            return self._record()[1]
+            return self._record(data.WIRE_MARKER)[1]
         return self._digest(self._open_session(), self._kind)
 
     def run(self, work: dict, seed: int, share: dict, start_at_ns: int, controls: Controls) -> dict:

@@ -3,7 +3,7 @@
 import socket
 import threading
 
-from server_process import free_port
+from server_process import any_free_port
 
 ROOM = 256 << 10
 
@@ -13,7 +13,7 @@ class Tap:
 
     def __init__(self, port: int) -> None:
         self._server_port = port
-        self.port = free_port()
+        self.port = any_free_port()
         self._listener = socket.create_server(("127.0.0.1", self.port))
         self._recorded: list[bytes] = []
         self._thread = threading.Thread(target=self._relay, daemon=True)

@@ -102,8 +102,11 @@ def workers() -> list:
     return [pytest.param(engine, marks=if_installed(engine)) for engine in names]
 
 
+def layout_of(engine: str) -> dict:
+    return LAYOUTS[next(known for known in LAYOUTS if engine.startswith(known))]
+
+
 def database(engine: str, folder: Path, cipher: str = "plain", name: str = "main") -> dict:
-    layout = LAYOUTS[next(known for known in LAYOUTS if engine.startswith(known))]
     key = folder / "key"
     if not key.exists():
         key.write_bytes(bytes(range(32)))
@@ -113,7 +116,7 @@ def database(engine: str, folder: Path, cipher: str = "plain", name: str = "main
         "key_file": str(key),
         "journal_mode": "wal",
         "synchronous": "normal",
-    } | layout
+    } | layout_of(engine)
 
 
 class Reference:

@@ -17,6 +17,8 @@ class Faulty(mariadb.Mariadb):
         self.fault = fault
         if fault == "temporary-files-in-clear":
             leave_temporary_files_in_clear()
+        if fault == "connection-in-clear":
+            mariadb.is_tls = lambda _cipher: False
 
     def settle(self, session, database):
         """An arm that was never encrypted."""
@@ -30,6 +32,8 @@ class Faulty(mariadb.Mariadb):
         opened = super().opened(session, database)
         if self.fault == "not-encrypted" and database["cipher"] != PLAIN:
             opened |= {"encrypted": True, "encrypted_files": {"lab/SomeData.ibd": "pages"}}
+        if self.fault == "connection-in-clear":
+            opened["encrypted"] = database["cipher"] != PLAIN
         if self.fault == "warm":
             session.query(LIKE)
         return opened

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import INSTALLED, PROGRAM, SEED, database, if_installed, server_of, workers
+from conftest import INSTALLED, PROGRAM, SEED, database, layout_of, server_of, workers
 
 DATASET = {"kind": "scan", "bytes": 1 << 20}
 # Killing takes milliseconds; a busy machine may need longer.
@@ -85,10 +85,12 @@ def cmdline(pid: int) -> bytes:
 
 
 @pytest.mark.skipif(not PROGRAM, reason="SELENITE_TEST_COMMAND names no program")
-@if_installed("mariadb")
-def test_nothing_outlives_a_lab_that_is_killed(tmp_path):
+@pytest.mark.parametrize("engine", workers())
+def test_nothing_outlives_a_lab_that_is_killed(engine, tmp_path):
+    layout = layout_of(engine)
+    cipher = next(cipher for name, cipher in CIPHERS.items() if engine.startswith(name))
     study = tmp_path / "s.toml"
-    study.write_text(STUDY)
+    study.write_text(STUDY.format(engine=engine, cipher=cipher, **layout))
     lab = subprocess.Popen(
         [PROGRAM, "lab", "run", str(study)],
         cwd=tmp_path,
@@ -97,7 +99,7 @@ def test_nothing_outlives_a_lab_that_is_killed(tmp_path):
         stderr=subprocess.DEVNULL,
     )
     deadline = time.monotonic() + 120
-    while not any(b"mariadbd" in cmdline(pid) for pid in server_of(None, str(tmp_path))):
+    while not any(b"guardian.py" in cmdline(pid) for pid in server_of(None, str(tmp_path))):
         assert lab.poll() is None and time.monotonic() < deadline
         os.sched_yield()
     lab.kill()
@@ -105,22 +107,23 @@ def test_nothing_outlives_a_lab_that_is_killed(tmp_path):
     wait_until_gone(None, str(tmp_path))
 
 
+CIPHERS = {"mariadb": "tables-cbc", "postgresql": "tls", "duckdb": "gcm", "serve": "AES_256"}
 STUDY = """
 [study]
 name = "killed"
 sessions = 1
 pairs = 2
 [layout]
-page_size = 16384
-cache = "16MiB"
+page_size = {page_size}
+cache = "{cache_kib}KiB"
 [data]
 kind = "scan"
 size = "16MiB"
-[arms.tables]
-engine = "mariadb"
-cipher = "tables-cbc"
+[arms.encrypted]
+engine = "{engine}"
+cipher = "{cipher}"
 [[cells]]
 name = "equal"
-work = { kind = "equal" }
+work = {{ kind = "equal" }}
 cache = "os"
 """

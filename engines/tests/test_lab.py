@@ -24,7 +24,7 @@ cache = "{cache}"
 [data]
 kind = "scan"
 size = "16MiB"
-[arms.{cipher}]
+[arms.encrypted]
 engine = "mariadb"
 cipher = "{cipher}"
 {worker}
@@ -92,6 +92,23 @@ def test_temporary_files_that_are_not_encrypted_are_found_although_the_server_ha
     ran = lab(tmp_path, "run", "s.toml")
     assert ran.returncode != 0
     assert "selenite-lab.spilled is reported as encrypted, but is not: found the text" in ran.stderr
+
+
+def test_a_connection_that_is_not_encrypted_is_found_on_data_with_tables(tmp_path):
+    study(tmp_path, ("equal", "os"), cipher="tls", worker=faulty(tmp_path, "connection-in-clear"))
+    ran = lab(tmp_path, "run", "s.toml")
+    assert ran.returncode != 0
+    assert "selenite-lab.connection is reported as encrypted, but is not: found the text" in ran.stderr
+
+
+def test_files_and_the_connection_are_encrypted_together(tmp_path):
+    study(tmp_path, ("equal", "os"), cipher="all-ctr+tls")
+    ran = lab(tmp_path, "run", "s.toml")
+    assert ran.returncode == 0, ran.stderr
+    proof = dict(summary_of(tmp_path)["arms"][2]["proof"])
+    assert proof["verdict"] == "encrypted" and proof["engine: Ssl_version"].startswith("TLSv1.")
+    assert proof["encrypted: selenite-lab.connection"].startswith("pages: ")
+    assert proof["encrypted: lab/SomeData.ibd"].startswith("pages: ")
 
 
 def test_a_cold_cell_that_is_warm_does_not_count(tmp_path):

@@ -1,25 +1,44 @@
 """Each preset of a server runs from its data to its report, at a small size."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
+from conftest import ENGINES as WORKERS
 from conftest import PROGRAM, if_installed, lab
 
+PRESETS_FOLDER = WORKERS.parent / "crates" / "lab" / "lab" / "src" / "presets"
 ONE = ["study.sessions=1", "study.pairs=2"]
 ROWS, SIZE = "data.rows=5000", "data.size=8MiB"
 PRESETS = {
     "mariadb-scan": [SIZE],
     "mariadb-dml": [ROWS],
     "mariadb-hummer": [],
+    "mariadb-mixes": [],
     "mariadb-messages": [],
     "percona-2019": ["data.rows=50000"],
     "mdev-36024": [ROWS],
     "mariadb-redo": [ROWS],
+    "mariadb-tls": [ROWS],
     "postgresql-messages": [],
+    "postgresql-hummer": [],
     "duckdb-scan": [SIZE, "data.statements.rows=5000"],
+    "serve-hummer": [],
     "serve-tde": [SIZE, "data.statements.rows=5000"],
 }
 ENGINES = {"percona-2019": ["mariadb"], "mdev-36024": ["mariadb"], "mariadb-redo": ["mariadb", "mariadb118"]}
+
+
+def with_few_mixes(preset: str, folder: Path) -> str:
+    """What to run for a preset: the file of one with two of sixteen mixes, if it has as many."""
+    text = (PRESETS_FOLDER / f"{preset}.toml").read_text()
+    few = re.sub(r"^mixes = \[ .*?^\]", 'mixes = ["4/3/3", "0/5/5"]', text, flags=re.MULTILINE | re.DOTALL)
+    if few == text:
+        return preset
+    study = folder / f"{preset}.toml"
+    study.write_text(few)
+    return str(study)
 
 
 def with_engines(preset: str):
@@ -29,9 +48,9 @@ def with_engines(preset: str):
 
 @pytest.mark.skipif(not PROGRAM, reason="SELENITE_TEST_COMMAND names no program")
 @pytest.mark.parametrize("preset", map(with_engines, PRESETS))
-def test_a_preset_runs_to_its_report(preset, tmp_path):
+def test_a_preset_runs_to_its_report(preset, tmp_path, tmp_path_factory):
     settings = [word for setting in ONE + PRESETS[preset] for word in ("--set", setting)]
-    ran = lab(tmp_path, "run", preset, *settings)
+    ran = lab(tmp_path, "run", with_few_mixes(preset, tmp_path_factory.mktemp("few")), *settings)
     assert ran.returncode == 0, ran.stderr
     reported = lab(tmp_path, "report", f"{preset}.lab.db", "--json", "s.json", "--md", "s.md", "--html", "s.html")
     assert reported.returncode == 0, reported.stderr

@@ -14,7 +14,7 @@ pub struct Preset {
 }
 
 /// All of them.
-pub const PRESETS: [Preset; 32] = [
+pub const PRESETS: [Preset; 35] = [
     Preset {
         name: "quick",
         about: "a little of everything in under three minutes",
@@ -96,6 +96,11 @@ pub const PRESETS: [Preset; 32] = [
         text: include_str!("presets/mariadb-messages.toml"),
     },
     Preset {
+        name: "mariadb-tls",
+        about: "MariaDB: statements, with the connection, the files or both encrypted",
+        text: include_str!("presets/mariadb-tls.toml"),
+    },
+    Preset {
         name: "mariadb-redo",
         about: "MariaDB 10.11 and 11.8: inserts with an encrypted redo log, for lab bisect",
         text: include_str!("presets/mariadb-redo.toml"),
@@ -106,6 +111,11 @@ pub const PRESETS: [Preset; 32] = [
         text: include_str!("presets/postgresql-messages.toml"),
     },
     Preset {
+        name: "postgresql-hummer",
+        about: "PostgreSQL: ten sessions over TLS, all sixteen mixes of the hummer",
+        text: include_str!("presets/postgresql-hummer.toml"),
+    },
+    Preset {
         name: "duckdb-scan",
         about: "DuckDB: a query that reads a whole column, inserts and an update",
         text: include_str!("presets/duckdb-scan.toml"),
@@ -114,6 +124,11 @@ pub const PRESETS: [Preset; 32] = [
         name: "serve-tde",
         about: "selenite serve: scans, inserts and updates by T-SQL, in suite NONE and encrypted",
         text: include_str!("presets/serve-tde.toml"),
+    },
+    Preset {
+        name: "serve-hummer",
+        about: "selenite serve: ten sessions, all sixteen mixes of the hummer in T-SQL",
+        text: include_str!("presets/serve-hummer.toml"),
     },
     Preset {
         name: "league",
@@ -255,7 +270,9 @@ mod tests {
     fn hummer_has_sixteen_different_mixes() {
         let cells = |name: &str| Config::parse(preset(name).unwrap().text).unwrap().cells;
         let names = |name: &str| cells(name).into_iter().map(|cell| cell.name).collect::<Vec<_>>();
-        assert_eq!(names("hummer"), names("mariadb-mixes"));
+        for other in ["mariadb-mixes", "postgresql-hummer", "serve-hummer"] {
+            assert_eq!(names("hummer"), names(other), "{other}");
+        }
         let config = Config::parse(preset("hummer").unwrap().text).unwrap();
         assert_eq!(config.cells.len(), 16);
         assert_eq!(config.cells[8].name, "hummer/4-3-3");
