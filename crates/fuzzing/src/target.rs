@@ -24,12 +24,13 @@ pub mod trace;
 pub mod tsql;
 pub mod tsql_bind;
 pub mod wal;
+pub mod xml;
 
 /// Takes any bytes, and panics where what must hold does not.
 pub type Target = fn(&[u8]);
 
 /// All of them, by the names that they have in `fuzz/`.
-pub const TARGETS: [(&str, Target); 23] = [
+pub const TARGETS: [(&str, Target); 24] = [
     ("anchor", anchor::fuzz),
     ("archive_facts", archive_facts::fuzz),
     ("archive_log", archive_log::fuzz),
@@ -53,4 +54,5 @@ pub const TARGETS: [(&str, Target); 23] = [
     ("tsql", tsql::fuzz),
     ("tsql_bind", tsql_bind::fuzz),
     ("wal", wal::fuzz),
+    ("xml", xml::fuzz),
 ];

@@ -38,7 +38,7 @@ pub use like::{LikePattern, STEPS_BETWEEN_POLLS};
 pub use text_length::{narrow_length, utf16_length, utf16_prefix};
 pub use xml::{
     XmlAttribute, XmlDocument, XmlError, XmlFault, XmlNode, XmlNodeId, XmlNodeKind, is_xml_name, local_name,
-    normalized, normalized_bytes, push_text,
+    normalized, normalized_bytes, normalized_narrow, push_text,
 };
 
 pub use convert::{Conversion, ConversionError, ConversionFault, DateFormat, conversion, convert, is_date};
