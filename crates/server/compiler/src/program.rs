@@ -21,11 +21,13 @@ mod command;
 mod compiler;
 mod cursor_rule;
 mod error;
+mod plan_form;
 pub mod step;
 
 pub use command::Command;
 use compiler::{Compiler, Returns, result_type};
 pub use cursor_rule::{CursorRule, CursorSensitivity};
+pub use plan_form::PlanForm;
 use step::{Role, Step, Target, TryRegion};
 
 /// A batch, a procedure's body or dynamic SQL, ready to run.
@@ -39,6 +41,7 @@ pub struct Program {
     steps: Vec<Step>,
     /// The line of each step.
     lines: Vec<u32>,
+    spans: Vec<StatementSpan>,
     /// Inner regions before the outer ones.
     tries: Vec<TryRegion>,
     /// The type of a scalar function's value.
@@ -80,6 +83,15 @@ pub struct Parameter {
     pub table: Option<Arc<ast::TableType>>,
     /// Whether it is a cursor: its slot has no value, and its type says nothing.
     pub is_cursor: bool,
+}
+
+/// A statement of the text, whether or not it has a step of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StatementSpan {
+    /// Its first step; that of the next statement if it has none.
+    pub step: Target,
+    /// Its place in the text.
+    pub position: ast::Position,
 }
 
 /// A statement's number in its program, the key of the host's bound statements.
@@ -124,6 +136,7 @@ impl Program {
     pub fn of_text(source: &str, tree: ast::Tree, parameters: &[ast::Parameter]) -> Result<Self, Vec<SqlError>> {
         let mut compiler = Compiler::new(source, Returns::Nothing);
         compiler.parameters(parameters);
+        compiler.is_one_option = matches!(tree.statements.as_slice(), [one] if is_option(one));
         compiler.statements(tree.statements);
         compiler.finish(Body::Batch)
     }
@@ -236,6 +249,18 @@ impl Program {
         &self.steps
     }
 
+    /// The statements in the order of the text: one is followed by those that it contains.
+    #[must_use]
+    pub fn spans(&self) -> &[StatementSpan] {
+        &self.spans
+    }
+
+    /// Whether it is SET SHOWPLAN_ALL, SHOWPLAN_TEXT or SHOWPLAN_XML, which are alone in their batch.
+    #[must_use]
+    pub fn sets_plans(&self) -> bool {
+        matches!(self.steps.first(), Some(Step::SetOption { option, .. }) if PlanForm::is_in(option))
+    }
+
     /// The line of a step; 0 if it has none.
     pub fn line(&self, at: usize) -> u32 {
         self.lines.get(at).copied().unwrap_or(0)
@@ -269,6 +294,10 @@ impl Program {
             Body::Batch => None,
         }
     }
+}
+
+fn is_option(statement: &ast::Statement) -> bool {
+    matches!(statement.kind, ast::StatementKind::SetOption(_))
 }
 
 /// The number of a step or statement as an index.

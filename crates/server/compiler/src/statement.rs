@@ -17,6 +17,7 @@ use crate::{Frame, SqlError};
 
 mod assign;
 mod cursor;
+mod queries;
 mod rows;
 pub(crate) mod select;
 

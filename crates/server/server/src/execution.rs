@@ -14,6 +14,7 @@ pub(crate) mod cursor_work;
 mod database_views;
 pub(crate) mod definition;
 mod definition_call;
+pub(crate) mod explained;
 mod fired_change;
 mod firing;
 mod global_objects;

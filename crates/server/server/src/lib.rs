@@ -47,6 +47,7 @@ mod names;
 mod parameter_inference;
 pub mod password;
 mod pending_logins;
+mod plan;
 pub mod process;
 mod registry;
 mod reply;

@@ -119,6 +119,11 @@ impl Reply {
         self.written(written)
     }
 
+    /// Whether rows are kept for an INSERT .. EXECUTE.
+    pub fn is_captured(&self) -> bool {
+        self.capture.is_some()
+    }
+
     /// A DONE that says nothing but its status.
     pub fn bare_done(&mut self, kind: DoneKind, status: u16) -> Result<(), Stop> {
         let written = self.tokens.done(Done {

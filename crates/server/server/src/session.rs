@@ -14,6 +14,7 @@ mod cursor_outputs;
 mod facts;
 mod host;
 mod local_clock;
+mod plans;
 mod procedure_name;
 mod rpc;
 mod session_loop;

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
+use selenite_compiler::program::PlanForm;
 use selenite_compiler::{CaughtError, Connection, RandomState, Server, Session};
 use selenite_tsql::ast::IsolationLevel;
 use selenite_types::Moment;
@@ -31,6 +32,12 @@ pub struct SessionState {
     pub row_count_max: u64,
     /// SET STATISTICS IO: message 3615 after each statement that reads tables, which is the executor's to send.
     pub statistics_io: bool,
+    /// SET SHOWPLAN_ALL, SHOWPLAN_TEXT or SHOWPLAN_XML: statements are explained, and not run.
+    pub plan_form: Option<PlanForm>,
+    /// SET STATISTICS PROFILE: the plan of each statement that was run, as rows.
+    pub statistics_profile: bool,
+    /// SET STATISTICS XML: the same as a document.
+    pub statistics_xml: bool,
     /// How long any statement waits for a lock.
     pub lock_timeout_max: Duration,
 }

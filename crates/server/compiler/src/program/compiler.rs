@@ -13,7 +13,7 @@ use selenite_tsql::ast::{self, StatementKind};
 use selenite_types::{DataType, DeclarationContext, Value};
 
 use super::step::{EnvironmentRead, Operand, Role, Step, Target, TryRegion};
-use super::{Body, Parameter, Program, StatementId};
+use super::{Body, Parameter, Program, StatementId, StatementSpan};
 use crate::{Binder, Expr, ExprKind, NameKey, NoQuery, Node, Slot, SqlError, Variables, Volatility, declared_type};
 
 mod assignment;
@@ -42,6 +42,9 @@ pub(super) struct Compiler<'a> {
     statements: Vec<ast::Statement>,
     steps: Vec<Step>,
     lines: Vec<u32>,
+    spans: Vec<StatementSpan>,
+    /// Whether the text is one SET.
+    pub(super) is_one_option: bool,
     tries: Vec<TryRegion>,
     errors: Vec<SqlError>,
     hidden_count: u32,
@@ -80,6 +83,8 @@ impl<'a> Compiler<'a> {
             statements: Vec::new(),
             steps: Vec::new(),
             lines: Vec::new(),
+            spans: Vec::new(),
+            is_one_option: false,
             tries: Vec::new(),
             errors: Vec::new(),
             hidden_count: 0,
@@ -180,12 +185,17 @@ impl<'a> Compiler<'a> {
             statements: self.statements,
             steps: self.steps,
             lines: self.lines,
+            spans: self.spans,
             tries: self.tries,
         })
     }
 
     fn statement(&mut self, statement: ast::Statement) {
         let line = statement.position.line;
+        self.spans.push(StatementSpan {
+            step: self.here(),
+            position: statement.position,
+        });
         if let Err(error) = self.compile(statement) {
             self.error(error, line);
         }

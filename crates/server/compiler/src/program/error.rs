@@ -37,6 +37,13 @@ impl SqlError {
         refused(352, text)
     }
 
+    /// 1067: SET SHOWPLAN_ALL, SHOWPLAN_TEXT or SHOWPLAN_XML beside another statement.
+    #[must_use]
+    pub fn plans_not_alone() -> Self {
+        let text = "The SET SHOWPLAN statements must be the only statements in the batch.";
+        Self::new(1067, Ends::Batch, text).with_severity(15)
+    }
+
     /// 10700: a change of a table-valued parameter.
     pub(crate) fn read_only_table(name: &str) -> Self {
         let text = format!("The table-valued parameter \"{name}\" is READONLY and cannot be modified.");

@@ -663,6 +663,17 @@ pub fn check_bulk(permissions: &Permissions) -> Result<(), SqlError> {
     }
 }
 
+/// Whether plans of statements in a database may be shown, to those who may run them: SHOWPLAN.
+///
+/// # Errors
+/// 262.
+pub fn check_plans(permissions: &Permissions, database: &str) -> Result<(), SqlError> {
+    match permissions.may(PermissionKind::ShowPlan, Securable::Database) {
+        true => Ok(()),
+        false => Err(denied_in("SHOWPLAN", database).with_state(4)),
+    }
+}
+
 /// Whether a procedure may be called. `is_chained` says whether another one with the same owner calls it.
 ///
 /// # Errors

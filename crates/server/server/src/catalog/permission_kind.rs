@@ -58,6 +58,8 @@ pub enum PermissionKind {
     References,
     /// SELECT
     Select,
+    /// SHOWPLAN: plans of statements that one may run.
+    ShowPlan,
     /// UPDATE
     Update,
     /// VIEW DATABASE STATE
@@ -115,7 +117,7 @@ impl Class {
 
 impl PermissionKind {
     /// All of them.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 28] = [
         Kind::Alter,
         Kind::AlterAnyRole,
         Kind::AlterAnySchema,
@@ -140,6 +142,7 @@ impl PermissionKind {
         Kind::Insert,
         Kind::References,
         Kind::Select,
+        Kind::ShowPlan,
         Kind::Update,
         Kind::ViewDatabaseState,
         Kind::ViewDefinition,
@@ -172,6 +175,7 @@ impl PermissionKind {
             Kind::Insert => ("INSERT", "IN"),
             Kind::References => ("REFERENCES", "RF"),
             Kind::Select => ("SELECT", "SL"),
+            Kind::ShowPlan => ("SHOWPLAN", "SPLN"),
             Kind::Update => ("UPDATE", "UP"),
             Kind::ViewDatabaseState => ("VIEW DATABASE STATE", "VWDS"),
             Kind::ViewDefinition => ("VIEW DEFINITION", "VW"),
@@ -222,6 +226,7 @@ impl PermissionKind {
             | Kind::CreateTable
             | Kind::CreateType
             | Kind::CreateView
+            | Kind::ShowPlan
             | Kind::ViewDatabaseState => class == Class::Database,
         }
     }
@@ -252,6 +257,7 @@ impl PermissionKind {
             | Kind::Execute
             | Kind::Impersonate
             | Kind::Insert
+            | Kind::ShowPlan
             | Kind::ViewDatabaseState
             | Kind::ViewDefinition => false,
         }

@@ -13,7 +13,7 @@ pub(crate) fn check(option: &SetOption) -> Result<(), SqlError> {
             .iter()
             .filter(|name| !MACHINE_SWITCHES.iter().any(|known| name.is(known)))
             .try_for_each(|name| check_switch(&name.text, *on)),
-        SetOption::Statistics { names, on } => check_statistics(names, *on),
+        SetOption::Statistics { names, .. } => check_statistics(names),
         SetOption::Value { .. } | SetOption::IdentityInsert { .. } | SetOption::IsolationLevel(_) => Ok(()),
     }
 }
@@ -51,21 +51,15 @@ pub(crate) fn check_switch(name: &str, on: bool) -> Result<(), SqlError> {
     }
 }
 
-/// Refuses SET STATISTICS of what is unknown or not supported.
+/// Refuses SET STATISTICS of what is unknown.
 ///
 /// # Errors
-/// 195, 40517.
-pub(crate) fn check_statistics(names: &[Name], on: bool) -> Result<(), SqlError> {
+/// 195.
+pub(crate) fn check_statistics(names: &[Name]) -> Result<(), SqlError> {
     for name in names {
         let is_known = ["TIME", "IO", "PROFILE", "XML"].iter().any(|known| name.is(known));
         if !is_known {
             return Err(unknown_option(&format!("STATISTICS {}", name.text)));
-        }
-        if on && !name.is("TIME") && !name.is("IO") {
-            return Err(unsupported(&format!(
-                "STATISTICS {} ON",
-                name.text.to_ascii_uppercase()
-            )));
         }
     }
     Ok(())
@@ -111,9 +105,9 @@ const SWITCHES: [(&str, Effect); 20] = [
     ("parseonly", Effect::Off(0)),
     ("quoted_identifier", Effect::Any(QUOTED_IDENTIFIER)),
     ("remote_proc_transactions", Effect::Any(0)),
-    ("showplan_all", Effect::Off(0)),
-    ("showplan_text", Effect::Off(0)),
-    ("showplan_xml", Effect::Off(0)),
+    ("showplan_all", Effect::Any(0)),
+    ("showplan_text", Effect::Any(0)),
+    ("showplan_xml", Effect::Any(0)),
 ];
 
 #[cfg(test)]

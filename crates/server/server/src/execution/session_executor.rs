@@ -40,6 +40,7 @@ use crate::execution::security_context::{SecurityContexts, reset_of_another};
 use crate::execution_context::{ExecutionContext, SessionInfo};
 use crate::memory;
 use crate::names::session_objects::SessionObjects;
+use crate::plan::Explained;
 use crate::session_state::CurrentDatabase;
 
 /// Runs a session's statements on its databases. When it is dropped, open transactions are rolled back and
@@ -60,6 +61,8 @@ pub(crate) struct SessionExecutor<'a> {
     pub(crate) identity_insert: Option<IdentityInsert>,
     /// Whether statements are described, and not run.
     pub(crate) describes: bool,
+    /// Plans of statements on tables.
+    pub(crate) explained: Explained,
     /// The procedure of another database that is about to begin.
     pub(crate) pending_call: Option<CrossDatabaseCall>,
     /// The table-valued parameters of the frame that is about to begin.
@@ -78,6 +81,18 @@ pub(crate) struct SessionExecutor<'a> {
     pub(crate) calls_functions: bool,
     /// The bound statements of functions.
     pub(crate) function_plans: Rc<RefCell<FunctionPlans>>,
+}
+
+/// Whether a statement reads or changes rows of tables.
+pub(crate) fn is_on_rows(kind: &StatementKind) -> bool {
+    matches!(
+        kind,
+        StatementKind::Select(_)
+            | StatementKind::Insert(_)
+            | StatementKind::Update(_)
+            | StatementKind::Delete(_)
+            | StatementKind::Merge(_)
+    )
 }
 
 /// A procedure that was found in another database, and is about to begin.
@@ -108,6 +123,7 @@ impl<'a> SessionExecutor<'a> {
             contexts,
             identity_insert: None,
             describes: false,
+            explained: Explained::default(),
             pending_call: None,
             passed_tables: Vec::new(),
             refused: RefusedCalls::default(),
@@ -427,15 +443,7 @@ impl SessionExecutor<'_> {
         statement: &TableStatement<'_>,
         mut execution: ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
-        let is_on_rows = matches!(
-            statement.statement.kind,
-            StatementKind::Select(_)
-                | StatementKind::Insert(_)
-                | StatementKind::Update(_)
-                | StatementKind::Delete(_)
-                | StatementKind::Merge(_)
-        );
-        if !is_on_rows {
+        if !is_on_rows(&statement.statement.kind) {
             return Ok(Affected::Nothing);
         }
         self.permit(statement)?;

@@ -415,14 +415,14 @@ impl SessionExecutor<'_> {
         slots: &mut [Value],
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
-        let used = self.transactions.connected()?;
-        let columns: Vec<Column> = bound.columns().iter().map(reply_column).collect();
-        if !columns.is_empty() {
-            execution.reply.columns(&columns)?;
+        if self.note_plan(bound)? {
+            return Ok(Affected::Nothing);
         }
+        let has_columns = send_columns(bound, execution)?;
         if self.describes {
-            return Ok([Affected::Rows(0), Affected::Nothing][usize::from(columns.is_empty())]);
+            return Ok([Affected::Nothing, Affected::Rows(0)][usize::from(has_columns)]);
         }
+        let used = self.transactions.connected()?;
         let last_identity = Cell::new(None);
         let objects = self.scope.seen_by_functions();
         let take = || shared(execution.state, objects);
@@ -552,6 +552,15 @@ impl SessionExecutor<'_> {
         }
         Ok(Affected::Rows(count))
     }
+}
+
+/// Sends the columns of the rows of a statement. Returns whether it has any.
+fn send_columns(bound: &Statement, execution: &mut ExecutionContext<'_>) -> Result<bool, Failure> {
+    let columns: Vec<Column> = bound.columns().iter().map(reply_column).collect();
+    if !columns.is_empty() {
+        execution.reply.columns(&columns)?;
+    }
+    Ok(!columns.is_empty())
 }
 
 /// What became of a statement.

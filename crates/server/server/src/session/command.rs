@@ -38,7 +38,7 @@ pub(super) fn frees_programs(statement: &Statement) -> bool {
     clippy::wildcard_enum_match_arm,
     reason = "what is scalar, or has no words of its own, has none"
 )]
-fn words(kind: &StatementKind) -> Option<&'static str> {
+pub(super) fn words(kind: &StatementKind) -> Option<&'static str> {
     Some(match kind {
         StatementKind::Select(_) => "SELECT",
         StatementKind::Insert(_) => "INSERT",

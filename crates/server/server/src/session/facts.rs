@@ -39,6 +39,9 @@ pub(super) fn new_state(
         isolation: IsolationLevel::ReadCommitted,
         row_count_max: 0,
         statistics_io: false,
+        plan_form: None,
+        statistics_profile: false,
+        statistics_xml: false,
         lock_timeout_max: instance.config().limits.lock_timeout,
     }
 }

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
-use selenite_compiler::program::Program;
+use selenite_compiler::program::{PlanForm, Program};
 use selenite_compiler::statement::ResultColumn;
 use selenite_compiler::{
     CaughtError, ColumnFacts, ColumnKey, Connection, DatabaseFacts, Ends, Environment, IdentityFacts, Key, ObjectFacts,
@@ -31,6 +31,7 @@ use crate::compile::set_option_check::QUOTED_IDENTIFIER;
 use crate::execution::session_executor::SessionExecutor;
 use crate::execution_context::ExecutionContext;
 use crate::names::session_environment::SessionEnvironment;
+use crate::plan::PlannedStatement;
 use crate::registry::{SessionSight, WaitType, own};
 use crate::reply::Reply;
 use crate::reply::capture::Capture;
@@ -63,6 +64,8 @@ pub(crate) struct SessionHost<'a> {
     pub announced: Option<String>,
     /// The rows of the bulk load that runs.
     pub bulk: Option<BulkFeed>,
+    /// Of statements that were run and whose DONE is to come: SET STATISTICS PROFILE and XML.
+    pub plans: Vec<PlannedStatement>,
 }
 
 /// A prepared statement's handle on its way to the client.
@@ -248,7 +251,10 @@ impl Host for SessionHost<'_> {
         if self.handle.is_some() && done.kind == DoneKind::Procedure {
             self.send_handle()?;
         }
-        self.reply.done(done)
+        match self.plans.is_empty() {
+            true => self.reply.done(done),
+            false => self.done_with_plan(done),
+        }
     }
 
     fn message(&mut self, message: &Message<'_>) -> Result<(), Stop> {
@@ -316,9 +322,14 @@ impl Host for SessionHost<'_> {
             }
         }
         let _command = Command::of(statement.statement);
+        let wants_plan = self.state.statistics_profile || self.state.statistics_xml;
         let (executor, execution) = self.execution();
+        executor.explained.is_wanted = wants_plan;
         let done = executor.statement(statement, slots, execution);
         self.reply.forget_rows();
+        if wants_plan {
+            self.keep_plan(statement, &done);
+        }
         if done.is_ok() && frees_programs(statement.statement) {
             self.shared.forget_programs();
         }
@@ -420,6 +431,9 @@ impl Host for SessionHost<'_> {
     fn set_option(&mut self, option: &ast::SetOption, value: Option<&Value>) -> Result<(), Failure> {
         if let ast::SetOption::IdentityInsert { table, on } = option {
             return self.executor.set_identity_insert(table, *on);
+        }
+        if PlanForm::is_in(option) && !self.executor.frames.is_batch() {
+            return Err(SqlError::plans_not_alone().into());
         }
         let mut target = SetTarget {
             state: &mut self.state,

@@ -21,6 +21,7 @@ use selenite_types::Value;
 
 use super::arguments::{call_arguments, int_of, text_of};
 use super::host::{Handle, SessionHost};
+use super::plans;
 use super::procedure_name::{self, Target};
 use crate::compile::ProgramKey;
 
@@ -229,13 +230,17 @@ impl Answering<'_, '_> {
     }
 
     fn run_with(&mut self, program: Arc<Program>, arguments: Vec<CallArgument>, first: usize) -> Ended {
+        let entry = Entry::Call {
+            first_ordinal: first,
+            more: self.more,
+        };
+        if self.host.explains(&program) {
+            return plans::answer(self.machine, self.host, &program, entry);
+        }
         let request = Request {
             program,
             arguments,
-            entry: Entry::Call {
-                first_ordinal: first,
-                more: self.more,
-            },
+            entry,
         };
         self.machine.run(request, self.host)
     }
@@ -249,6 +254,9 @@ impl Answering<'_, '_> {
         if self.machine.options().format_only {
             let error = SqlError::unsupported("EXECUTE of a procedure with SET FMTONLY ON");
             return self.refuse_here(vec![error], first);
+        }
+        if self.host.state.plan_form.is_some() {
+            return self.refuse_here(vec![plans::refused("EXECUTE of a procedure by a client")], first);
         }
         let arguments = call_arguments(self.call, first);
         let call = Call {

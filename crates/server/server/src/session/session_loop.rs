@@ -14,6 +14,7 @@ use selenite_tsql::ast::IsolationLevel;
 use super::SharedState;
 use super::facts::new_state;
 use super::host::SessionHost;
+use super::plans;
 use super::rpc::{Prepared, answer_call};
 use super::statistics::Stopwatch;
 use crate::bulk_load::{BulkFeed, BulkStream};
@@ -85,6 +86,7 @@ impl<'a> SessionLoop<'a> {
                 cursor_outputs: None,
                 announced: None,
                 bulk: None,
+                plans: Vec::new(),
             },
             prepared: Prepared::new(memory::kept_max(&instance.config().limits)),
         };
@@ -111,6 +113,7 @@ impl<'a> SessionLoop<'a> {
         };
         self.host.reply.begin_request();
         self.host.announced = None;
+        self.host.plans.clear();
         self.reset(message.reset())?;
         match Request::parse(&message) {
             Ok(Request::Batch(batch)) => self.batch(&batch.text),
@@ -168,6 +171,9 @@ impl<'a> SessionLoop<'a> {
     }
 
     fn run_batch(&mut self, program: Arc<Program>) -> machine::Ended {
+        if self.host.explains(&program) {
+            return plans::answer(&mut self.machine, &mut self.host, &program, Entry::Batch);
+        }
         let run = Run {
             program,
             arguments: Vec::new(),

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use selenite_compiler::program::PlanForm;
 use selenite_compiler::{Ends, SqlError};
 use selenite_runtime::machine::Failure;
 use selenite_tds::EnvChange;
@@ -59,6 +60,13 @@ pub(super) fn set(target: &mut SetTarget<'_>, option: &SetOption, value: Option<
 }
 
 fn permit(target: &mut SetTarget<'_>, name: &str, on: bool) {
+    if let Some(form) = PlanForm::of_option(name) {
+        let is_other = target.state.plan_form.is_some_and(|known| known != form);
+        target.state.plan_form = match on {
+            true => Some(form),
+            false => target.state.plan_form.filter(|_| is_other),
+        };
+    }
     let Some(Effect::Any(bit) | Effect::On(bit) | Effect::Off(bit)) = effect(name) else {
         return;
     };
@@ -67,13 +75,19 @@ fn permit(target: &mut SetTarget<'_>, name: &str, on: bool) {
 }
 
 fn statistics(target: &mut SetTarget<'_>, names: &[Name], on: bool) -> Result<(), Failure> {
-    check_statistics(names, on)?;
+    check_statistics(names)?;
     for name in names {
         if name.is("TIME") {
             *target.stopwatch = on.then(Stopwatch::start);
         }
         if name.is("IO") {
             target.state.statistics_io = on;
+        }
+        if name.is("PROFILE") {
+            target.state.statistics_profile = on;
+        }
+        if name.is("XML") {
+            target.state.statistics_xml = on;
         }
     }
     Ok(())

@@ -59,6 +59,7 @@ mod options;
 mod other_server;
 mod permission_attacks;
 mod permissions;
+mod plans;
 mod principals;
 mod redefinition;
 mod references;

@@ -4,6 +4,7 @@ use selenite_tsql::ast::{self, NameOrVariable, SetOption, SetValue};
 
 use super::Compiler;
 use crate::SqlError;
+use crate::program::PlanForm;
 use crate::program::step::{Step, Switch, TransactionName, TransactionStatement};
 
 impl Compiler<'_> {
@@ -36,6 +37,9 @@ impl Compiler<'_> {
     }
 
     pub(super) fn set_option(&mut self, option: SetOption, line: u32) -> Result<(), SqlError> {
+        if PlanForm::is_in(&option) && !self.is_one_option {
+            return Err(SqlError::plans_not_alone());
+        }
         let value = match &option {
             SetOption::Switch { names, on } => return self.switches(names, *on, line),
             SetOption::Value {

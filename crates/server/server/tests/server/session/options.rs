@@ -53,8 +53,8 @@ fn an_option_that_is_not_supported_is_refused_by_name() {
     let cases = [
         ("SET ANSI_NULLS OFF", 40517),
         ("SET CONCAT_NULL_YIELDS_NULL OFF", 40517),
-        ("SET SHOWPLAN_ALL ON", 40517),
-        ("SET STATISTICS PROFILE ON", 40517),
+        ("SET NOEXEC ON", 40517),
+        ("SET STATISTICS COST ON", 195),
         ("SET NO_SUCH_OPTION ON", 195),
         ("SET LANGUAGE Deutsch", 2740),
         ("SET DATEFIRST 8", 2742),

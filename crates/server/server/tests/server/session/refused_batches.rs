@@ -23,7 +23,7 @@ const REFUSED: &[(i32, &str)] = &[
     (40510, "CREATE TABLE x (a geometry)"),
     (40510, "DECLARE @t TABLE (a geography)"),
     (40517, "SET ANSI_NULLS OFF"),
-    (40517, "WHILE 1 = 0 SET STATISTICS XML ON"),
+    (40517, "WHILE 1 = 0 SET NOEXEC ON"),
     (195, "SET NO_SUCH_OPTION ON"),
     (40510, "SELECT PWDENCRYPT('x') FROM t"),
     (40510, "UPDATE t SET a = @@CONNECTIONS"),
