@@ -7,6 +7,7 @@ mod checkpoint;
 pub(crate) mod dbcc;
 mod encryption;
 mod kill;
+mod rename_database;
 mod security;
 mod set_durability;
 mod set_options;
@@ -58,6 +59,7 @@ impl Administration<'_, '_> {
         let kind = &statement.statement.kind;
         if let StatementKind::AlterDatabase(alter) = kind
             && (self.set_durability(alter, execution)?.is_some()
+                || self.modify_name(alter, statement.line(), execution)?
                 || self.set_options(alter, statement.line(), execution)?)
         {
             return Ok(Affected::Nothing);

@@ -9,7 +9,7 @@ use crate::administration::Administration;
 use crate::administration::security::argument;
 use crate::database::expectation::plain_access;
 use crate::database_error::of_master;
-use crate::master::{DatabaseName, load_commitment};
+use crate::master::load_commitment;
 
 impl Administration<'_, '_> {
     /// Runs the procedure; none if it is another. What counts as the database is its file with the id that is known,
@@ -65,8 +65,8 @@ impl Administration<'_, '_> {
         let master = instance.master();
         let file = master.file(record.id).map_err(|fault| of_master(&fault))?;
         let expected_id = file.and_then(|file| file.file_id);
-        let path = DatabaseName::new(&record.name).map_err(|error| of_master(&error))?;
-        let path = path.path(instance.data_folder());
+        let path = record.path(instance.data_folder());
+        let path = path.map_err(|error| of_master(&error))?;
         let access: Access = plain_access(instance.access());
         let refused = |why: &str| {
             let text = format!("The database '{}' was not accepted: {why}.", record.name);

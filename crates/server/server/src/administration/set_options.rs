@@ -32,14 +32,7 @@ impl Administration<'_, '_> {
             None => record.id == self.transactions.current,
         };
         let record = directory.databases.iter().find(wanted).cloned();
-        let record = record.ok_or_else(|| {
-            let name = alter.name.as_ref().map_or("", |name| &name.text);
-            let text = format!(
-                "User does not have permission to alter database '{name}', the database does not exist, or the database is \
-                 not in a state that allows access checks."
-            );
-            SqlError::new(5011, Ends::Statement, text).with_severity(14).with_state(5)
-        })?;
+        let record = record.ok_or_else(|| not_altered(alter.name.as_ref().map_or("", |name| &name.text)))?;
         let before = directory.options(record.id);
         let mut after = before.clone();
         for option in options {
@@ -129,6 +122,17 @@ impl Administration<'_, '_> {
         });
         users
     }
+}
+
+/// 5011: a database that is not there, or not the login's to alter.
+pub(super) fn not_altered(name: &str) -> SqlError {
+    let text = format!(
+        "User does not have permission to alter database '{name}', the database does not exist, or the database is not in a \
+         state that allows access checks."
+    );
+    SqlError::new(5011, Ends::Statement, text)
+        .with_severity(14)
+        .with_state(5)
 }
 
 /// Whether the change is one of who may use the database, or of whether it may be changed.

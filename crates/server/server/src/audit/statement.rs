@@ -1,10 +1,10 @@
 //! Which statements and procedures are in the audit log, and what they are done to.
 
-use selenite_compiler::written_object;
+use selenite_compiler::{same_name, written_object};
 use selenite_runtime::machine::{Call, Failure};
 use selenite_tsql::ast::{
-    DropKind, ExprKind, KeyManagement, Literal, Name, NameOrVariable, ObjectName, PermissionAction, SchemaStatement,
-    StatementKind,
+    AlterDatabase, AlterDatabaseAction, DropKind, ExprKind, KeyManagement, Literal, Name, NameOrVariable, ObjectName,
+    PermissionAction, SchemaStatement, StatementKind,
 };
 use selenite_types::Value;
 
@@ -37,7 +37,7 @@ impl Audited {
 pub fn of_statement(kind: &StatementKind) -> Option<Audited> {
     let (event, object) = match kind {
         StatementKind::CreateDatabase(create) => ("CREATE DATABASE", Some(create.name.text.clone())),
-        StatementKind::AlterDatabase(alter) => ("ALTER DATABASE", alter.name.as_ref().map(|name| name.text.clone())),
+        StatementKind::AlterDatabase(alter) => ("ALTER DATABASE", Some(altered(alter)).filter(|name| !name.is_empty())),
         StatementKind::Backup(backup) => ("BACKUP", written(&backup.database)),
         StatementKind::Restore(restore) => ("RESTORE", restore.database.as_ref().and_then(written)),
         StatementKind::CreateMasterKey { .. } => ("CREATE MASTER KEY", None),
@@ -79,10 +79,21 @@ pub fn of_statement(kind: &StatementKind) -> Option<Audited> {
     Some(Audited { event, object })
 }
 
+/// The name of a database, with the one that it gets.
+fn altered(alter: &AlterDatabase) -> String {
+    let name = alter.name.as_ref().map(|name| name.text.as_str());
+    let new = match &alter.action {
+        AlterDatabaseAction::ModifyName(new) => Some(new.text.as_str()),
+        AlterDatabaseAction::Set { .. } | AlterDatabaseAction::Collate(_) => None,
+    };
+    name.into_iter().chain(new).collect::<Vec<_>>().join(", ")
+}
+
 /// What is in the audit log of a procedure's call. Its arguments are: they are names of principals and settings.
 pub fn of_call(call: &Call<'_>) -> Option<Audited> {
     let name = &call.procedure.name;
-    let event = PROCEDURES.iter().copied().find(|known| name.is(known))?;
+    let event = PROCEDURES.iter().copied().find(|known| name.is(known));
+    let event = event.or_else(|| renames_database(call).then_some("sp_rename"))?;
     let told = call.arguments.iter().take(ARGUMENT_COUNT_MAX);
     let told = told.filter_map(|argument| match &argument.value {
         Some((Value::Text(text), _)) => Some(text.chars().take(NAME_LENGTH_MAX).collect()),
@@ -94,6 +105,17 @@ pub fn of_call(call: &Call<'_>) -> Option<Audited> {
         event,
         object: Some(told).filter(|told| !told.is_empty()),
     })
+}
+
+/// Whether it is sp_rename of a database.
+fn renames_database(call: &Call<'_>) -> bool {
+    let is_kind = |value: &Value| matches!(value, Value::Text(text) if same_name(text, "DATABASE"));
+    let mut values = call
+        .arguments
+        .iter()
+        .skip(1)
+        .filter_map(|argument| argument.value.as_ref());
+    call.procedure.name.is("sp_rename") && values.any(|(value, _)| is_kind(value))
 }
 
 /// A schema's owner has rights on what is in it.
@@ -169,11 +191,12 @@ const ARGUMENT_COUNT_MAX: usize = 4;
 const NAME_LENGTH_MAX: usize = 128;
 /// No number of SQL Server's: the client left, or sent ATTENTION.
 pub(super) const STOPPED: i32 = 0;
-const PROCEDURES: [&str; 6] = [
+const PROCEDURES: [&str; 7] = [
     "sp_addrolemember",
     "sp_droprolemember",
     "sp_addsrvrolemember",
     "sp_dropsrvrolemember",
     "sp_configure",
     "sp_accept_database",
+    "sp_renamedb",
 ];

@@ -38,8 +38,8 @@
 
 mod denial;
 
-use denial::{check_altered, denied_on_column, no_action, no_object_unless};
-pub(crate) use denial::{denied_in, denied_on, error, no_access, no_drop, no_object};
+use denial::{check_altered, denied_on_column, no_object_unless};
+pub(crate) use denial::{denied_in, denied_on, error, no_access, no_action, no_drop, no_object};
 use selenite_compiler::catalog::{Column, Table};
 use selenite_compiler::definition::{SCHEMA, mentions};
 use selenite_compiler::{SqlError, same_name, written_object};

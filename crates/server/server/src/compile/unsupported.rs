@@ -101,7 +101,7 @@ fn unsupported_setting(action: &AlterDatabaseAction) -> Option<String> {
                     .any(|name| option.name.is(name))
             })
             .find_map(DatabaseOptions::unsupported),
-        AlterDatabaseAction::ModifyName(_) => Some("MODIFY NAME".to_owned()),
+        AlterDatabaseAction::ModifyName(_) => None,
         AlterDatabaseAction::Collate(_) => Some("COLLATE".to_owned()),
     }
 }

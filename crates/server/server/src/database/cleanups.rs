@@ -1,4 +1,5 @@
-//! What sessions are requested to drop: DBCC DROPCLEANBUFFERS and FREEPROCCACHE.
+//! What sessions are requested to drop: DBCC DROPCLEANBUFFERS and FREEPROCCACHE, and
+//! bound statements when a database is renamed.
 //!
 //! - `session-drops-its-own`: a session's connections and bound statements belong to its thread
 //!   alone. So other threads only request that they be dropped, and the session drops them before

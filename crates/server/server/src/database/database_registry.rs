@@ -24,7 +24,7 @@ use crate::database::scans::Scans;
 use crate::database::unfinished::Settlement;
 use crate::database::write_queue::Waits;
 use crate::database_error::of_master;
-use crate::master::{DatabaseName, DatabaseOptions, DatabaseRecord, LoginRecord, MASTER, TEMPDB, UserAccess};
+use crate::master::{DatabaseOptions, DatabaseRecord, LoginRecord, MASTER, TEMPDB, UserAccess};
 use crate::temporary_database::remove_left;
 
 /// All databases that sessions have used since the server began.
@@ -76,8 +76,8 @@ impl DatabaseRegistry {
         } else if record.id == MASTER {
             Some(instance.master().path().to_owned())
         } else {
-            let name = DatabaseName::new(&record.name).map_err(|error| of_master(&error))?;
-            Some(name.path(instance.data_folder()))
+            let path = record.path(instance.data_folder());
+            Some(path.map_err(|error| of_master(&error))?)
         };
         let shared = Arc::new(SharedDatabase::new(record.clone(), path, self.waits.clone()));
         shared.set_read_only(options.is_read_only());

@@ -14,7 +14,7 @@ use selenite::storage::{Disk, Storage};
 use selenite::{EngineError, FileContent, inspect};
 
 use crate::database::new_database::{COMPANIONS, beside, in_the_way, remove_if_there};
-use crate::master::{DatabaseFile, DatabaseName, Master, MasterError};
+use crate::master::{DatabaseFile, Master, MasterError};
 
 /// Why a database was not removed.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl From<MasterError> for NotDropped {
 /// # Errors
 /// [`NotDropped`]. The database still exists if its file does.
 pub fn drop_database(master: &Master, folder: &Path, file: &DatabaseFile) -> Result<Option<PathBuf>, NotDropped> {
-    let path = path_of(folder, file)?;
+    let path = file.path(folder)?;
     if !is_own(&path, file).map_err(|_| NotDropped::InUse)? {
         master.remove_database(&file.name)?;
         return Ok(in_the_way(&path));
@@ -90,12 +90,4 @@ pub fn is_own(path: &Path, file: &DatabaseFile) -> Result<bool, EngineError> {
         Err(busy @ EngineError::Busy { .. }) => Err(busy),
         Err(_) => Ok(path.symlink_metadata().is_err()),
     }
-}
-
-/// The path of a database's file.
-///
-/// # Errors
-/// An invalid file name.
-pub fn path_of(folder: &Path, file: &DatabaseFile) -> Result<PathBuf, MasterError> {
-    Ok(DatabaseName::new(&file.name)?.path(folder))
 }

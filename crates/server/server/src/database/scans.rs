@@ -22,7 +22,7 @@ use selenite_keyring::KeyError;
 
 use crate::database::expectation::access_to;
 use crate::database::file_state::{FileState, Phase};
-use crate::master::{DatabaseName, DatabaseRecord, EncryptionKeyRecord, Tde};
+use crate::master::{DatabaseRecord, EncryptionKeyRecord, Tde};
 use crate::{Instance, NewDatabases};
 
 /// The scans of a server.
@@ -81,10 +81,9 @@ impl Scans {
         };
         let keeps_encrypted = instance.config().new_databases == NewDatabases::Encrypted;
         for (key, record) in unfinished {
-            let Ok(name) = DatabaseName::new(&record.name) else {
+            let Ok(path) = record.path(instance.data_folder()) else {
                 continue;
             };
-            let path = name.path(instance.data_folder());
             let Ok(access) = access_to(instance, record.id) else {
                 continue;
             };

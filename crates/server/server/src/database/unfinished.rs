@@ -12,7 +12,7 @@ use selenite::storage::Disk;
 use selenite::{Access, DatabaseId, Draft, Expected, Suite, keys};
 use selenite_keyring::OriginPolicy;
 
-use crate::database::dropped_database::{is_own, path_of, remove_files};
+use crate::database::dropped_database::{is_own, remove_files};
 use crate::database::expectation::plain_access;
 use crate::database::file_state::{FileState, Phase};
 use crate::database::new_database::{beside, draft_of, in_the_way, remove_draft, remove_if_there};
@@ -105,7 +105,7 @@ impl Settlement<'_> {
     }
 
     fn end_creation(&self, file: &DatabaseFile) -> Result<(), MasterError> {
-        let path = path_of(self.folder, file)?;
+        let path = file.path(self.folder)?;
         if let Some(id) = file.file_id
             && path.exists()
             && let Some(state) = self.state(file, Some(id)).filter(|state| state.database_id == Some(id))
@@ -120,7 +120,7 @@ impl Settlement<'_> {
     }
 
     fn end_removal(&self, file: &DatabaseFile) -> Result<(), MasterError> {
-        let path = path_of(self.folder, file)?;
+        let path = file.path(self.folder)?;
         let is_own = match is_own(&path, file) {
             Ok(is_own) => is_own,
             Err(why) => {
@@ -154,7 +154,7 @@ impl Settlement<'_> {
 
     /// Notes what a file contains.
     fn adopt(&self, file: &DatabaseFile, id: DatabaseId, state: &FileState) -> Result<(), MasterError> {
-        let path = path_of(self.folder, file)?;
+        let path = file.path(self.folder)?;
         let suite = Suite::from_name(&state.suite).unwrap_or(Suite::None);
         let known = self.identity_of(file, None).filter(|(known, _)| *known == id);
         let commitment = known.map(|(_, commitment)| commitment);
@@ -170,7 +170,7 @@ impl Settlement<'_> {
     /// `only-known-files-are-removed`: a log that a restore has put aside is not removed: it may be all that is left of
     /// commits.
     fn remove_drafts(&self, file: &DatabaseFile) -> Result<(), MasterError> {
-        let path = path_of(self.folder, file)?;
+        let path = file.path(self.folder)?;
         let own = draft_of(&path, file.database_id)?;
         let restored = Draft::path_of(&path, RESTORE)?;
         let claim = Draft::path_of(&path, RESTORE_CLAIM)?;
@@ -189,7 +189,7 @@ impl Settlement<'_> {
 
     /// The id and commitment of a database's file, if it has them and its origin is accepted.
     fn identity_of(&self, file: &DatabaseFile, origin: Option<OriginPolicy>) -> Option<(DatabaseId, [u8; 32])> {
-        let path = path_of(self.folder, file).ok()?;
+        let path = file.path(self.folder).ok()?;
         let present = plain_access(self.access);
         let access = Access {
             origin: origin.or(present.origin),
@@ -209,7 +209,7 @@ impl Settlement<'_> {
             },
             ..plain_access(self.access)
         };
-        let path = path_of(self.folder, file).ok()?;
+        let path = file.path(self.folder).ok()?;
         match FileState::load(&path, &access) {
             Ok(state) => Some(state),
             Err(why) => {
@@ -220,7 +220,7 @@ impl Settlement<'_> {
     }
 
     fn log_kept(&self, file: &DatabaseFile) {
-        if let Ok(path) = path_of(self.folder, file)
+        if let Ok(path) = file.path(self.folder)
             && let Some(kept) = in_the_way(&path)
         {
             let kept = kept.display();
@@ -239,7 +239,10 @@ impl Settlement<'_> {
             let Some(name) = name.to_str().and_then(|name| name.strip_suffix(".db")) else {
                 continue;
             };
-            let is_known = name == "master" || files.iter().any(|file| file.name == name);
+            let is_known = name == "master"
+                || files
+                    .iter()
+                    .any(|file| file.path(self.folder).is_ok_and(|path| path == entry.path()));
             if !is_known && !name.starts_with('.') {
                 let path = entry.path();
                 self.log

@@ -30,11 +30,13 @@ impl PlanCache {
         }
     }
 
-    /// Drops bound statements, if DBCC FREEPROCCACHE was run since the last time: `count` times by now.
-    pub fn drop_if_asked(&mut self, count: u64) {
-        if std::mem::replace(&mut self.dropped, count) != count {
+    /// Drops bound statements, if that was asked for since the last time: `count` times by now. Returns whether it was.
+    pub fn drop_if_asked(&mut self, count: u64) -> bool {
+        let is_asked = std::mem::replace(&mut self.dropped, count) != count;
+        if is_asked {
             self.statements.clear();
         }
+        is_asked
     }
 
     /// How many bytes of memory they take.

@@ -142,7 +142,9 @@ impl<'a> SessionExecutor<'a> {
     /// # Errors
     /// What keeps it from being opened or read.
     pub(crate) fn refresh(&mut self) -> Result<PlanVersion, SqlError> {
-        self.plans.drop_if_asked(self.registry.cleanups.plans());
+        if self.plans.drop_if_asked(self.registry.cleanups.plans()) {
+            self.function_plans.borrow_mut().of = None;
+        }
         self.scope
             .refresh(self.registry, &self.session, &mut self.transactions, &self.frames)
     }
@@ -497,7 +499,10 @@ impl SessionExecutor<'_> {
         let may = self.permissions.is_administrator;
         let done = match self.administration().call_security(call, may, &mut execution) {
             Ok(None) => match self.administration().call_accept(call) {
-                Ok(None) => self.call_definition(call, &mut execution),
+                Ok(None) => match self.administration().call_rename(call, &mut execution) {
+                    Ok(None) => self.call_definition(call, &mut execution),
+                    done => done,
+                },
                 done => done,
             },
             done => done,

@@ -7,10 +7,12 @@
 //! - `known-by-id`: a file is identified by the id in its superblock, which the database's master
 //!   key authenticates.
 
+use std::path::{Path, PathBuf};
+
 use rusqlite::{Connection, OptionalExtension, Row};
 use selenite::DatabaseId;
 
-use super::{Master, MasterError};
+use super::{DatabaseName, Master, MasterError};
 
 /// An unfinished operation on a database's file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,6 +32,8 @@ pub(crate) struct DatabaseFile {
     pub database_id: i32,
     /// Its name.
     pub name: String,
+    /// The name that the file has, if the database was renamed.
+    pub file_name: String,
     /// The unfinished operation.
     pub unfinished: Option<Unfinished>,
     /// The id in its superblock, if it is known.
@@ -43,6 +47,16 @@ pub(crate) struct DatabaseFile {
     pub must_be_encrypted: bool,
     /// Whether an administrator chose a suite for it that is deprecated.
     pub allows_deprecated: bool,
+}
+
+impl DatabaseFile {
+    /// Its path in the data folder.
+    ///
+    /// # Errors
+    /// [`MasterError::Name`].
+    pub fn path(&self, folder: &Path) -> Result<PathBuf, MasterError> {
+        DatabaseName::path_of((&self.name, &self.file_name), folder)
+    }
 }
 
 impl Unfinished {
@@ -207,8 +221,9 @@ fn file(row: &Row<'_>) -> rusqlite::Result<DatabaseFile> {
         must_be_encrypted: row.get(5)?,
         allows_deprecated: row.get(6)?,
         commitment: row.get(7)?,
+        file_name: row.get(8)?,
     })
 }
 
 const SELECT: &str = "SELECT id, name, unfinished, file_id, next_file_id, must_be_encrypted, allows_deprecated, \
-    commitment FROM selenite_database";
+    commitment, file_name FROM selenite_database";

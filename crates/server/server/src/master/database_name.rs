@@ -1,4 +1,4 @@
-//! The name of a database, which is also its file's.
+//! The name of a database, which is also its file's unless the database was renamed.
 
 use std::path::{Path, PathBuf};
 
@@ -33,10 +33,19 @@ impl DatabaseName {
         &self.0
     }
 
-    /// Its file in the data folder.
+    /// The file of a new database in the data folder.
     #[must_use]
     pub fn path(&self, folder: &Path) -> PathBuf {
         folder.join(format!("{}.db", self.0))
+    }
+
+    /// The file of a database of that name, which may have kept an earlier one.
+    ///
+    /// # Errors
+    /// [`MasterError::Name`].
+    pub(crate) fn path_of((name, file_name): (&str, &str), folder: &Path) -> Result<PathBuf, MasterError> {
+        let name = if file_name.is_empty() { name } else { file_name };
+        Ok(Self::new(name)?.path(folder))
     }
 
     pub(crate) fn folded(&self) -> String {

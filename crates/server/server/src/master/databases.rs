@@ -1,5 +1,7 @@
 //! The ids of databases.
 
+use std::path::{Path, PathBuf};
+
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::{DatabaseName, Master, MasterError, Unfinished, folded, now};
@@ -13,6 +15,8 @@ pub struct DatabaseRecord {
     pub name: String,
     /// When it was created: seconds since 1970-01-01 UTC.
     pub created: i64,
+    /// The name that its file has, if the database was renamed.
+    pub(super) file_name: String,
 }
 
 impl DatabaseRecord {
@@ -20,6 +24,14 @@ impl DatabaseRecord {
     #[must_use]
     pub fn is_reserved(&self) -> bool {
         self.id < FIRST_ID
+    }
+
+    /// Its file in the data folder: a database that is renamed keeps it.
+    ///
+    /// # Errors
+    /// [`MasterError::Name`].
+    pub fn path(&self, folder: &Path) -> Result<PathBuf, MasterError> {
+        DatabaseName::path_of((&self.name, &self.file_name), folder)
     }
 }
 
@@ -66,6 +78,7 @@ impl Master {
                 id: connection.query_row(FREE_ID, [], |row| row.get(0))?,
                 name: name.as_str().to_owned(),
                 created: now(),
+                file_name: String::new(),
             };
             connection.execute(
                 "INSERT INTO selenite_database (id, name, folded, created, unfinished) VALUES (?1, ?2, ?3, ?4, ?5)",
@@ -78,6 +91,33 @@ impl Master {
                 ),
             )?;
             Ok(record)
+        })
+    }
+
+    /// Gives a database another name, also where a login has it as its default database. Its file keeps its name.
+    ///
+    /// # Errors
+    /// [`MasterError::Taken`]; [`MasterError::Unknown`]; [`MasterError::Reserved`]; SQLite's error.
+    pub fn rename_database(&self, id: i32, name: &DatabaseName) -> Result<(), MasterError> {
+        self.change(|connection| {
+            let record = find(connection, &format!("id = ?1 AND {IS_WHOLE}"), &id)?;
+            let record = record.ok_or_else(|| MasterError::Unknown(id.to_string()))?;
+            if record.is_reserved() {
+                return Err(MasterError::Reserved(record.name));
+            }
+            if find(connection, "folded = ?1", &name.folded())?.is_some_and(|other| other.id != id) {
+                return Err(MasterError::Taken(name.as_str().to_owned()));
+            }
+            let file_name = if record.file_name.is_empty() {
+                &record.name
+            } else {
+                &record.file_name
+            };
+            connection.execute(
+                "UPDATE selenite_database SET name = ?2, folded = ?3, file_name = ?4 WHERE id = ?1",
+                (id, name.as_str(), name.folded(), file_name),
+            )?;
+            super::logins::rename_default_database(connection, &record.name, name.as_str())
         })
     }
 
@@ -113,10 +153,11 @@ fn record(row: &Row<'_>) -> rusqlite::Result<DatabaseRecord> {
         id: row.get(0)?,
         name: row.get(1)?,
         created: row.get(2)?,
+        file_name: row.get(3)?,
     })
 }
 
-const SELECT: &str = "SELECT id, name, created FROM selenite_database";
+const SELECT: &str = "SELECT id, name, created, file_name FROM selenite_database";
 /// Neither being created nor being removed.
 const IS_WHOLE: &str = "unfinished NOT IN ('create', 'drop')";
 /// 1 to 4 are the server's own.

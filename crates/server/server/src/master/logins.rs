@@ -274,6 +274,22 @@ pub(super) fn store_password(
     Ok(())
 }
 
+/// A database has another name: the logins that begin in it still do.
+pub(super) fn rename_default_database(connection: &Connection, name: &str, new: &str) -> Result<(), MasterError> {
+    let mut asked = connection.prepare("SELECT id, default_database FROM selenite_login")?;
+    let logins = asked.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let logins: Vec<(i64, String)> = logins.collect::<Result<_, _>>()?;
+    for (id, database) in logins {
+        if folded(&database) == folded(name) {
+            connection.execute(
+                "UPDATE selenite_login SET default_database = ?2 WHERE id = ?1",
+                (id, new),
+            )?;
+        }
+    }
+    Ok(())
+}
+
 fn known(connection: &Connection, name: &str) -> Result<LoginRecord, MasterError> {
     find(connection, name)?.ok_or_else(|| MasterError::Unknown(name.to_owned()))
 }

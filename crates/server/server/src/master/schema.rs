@@ -127,7 +127,7 @@ fn upgrade(connection: &Connection) -> Result<(), MasterError> {
 const COMMITMENTS: &str = "commitments";
 
 /// What the first servers did not have.
-const ADDED: [(&str, &str, &str); 10] = [
+const ADDED: [(&str, &str, &str); 11] = [
     ("selenite_login", "checks_policy", "INTEGER NOT NULL DEFAULT 1"),
     ("selenite_login", "checks_expiration", "INTEGER NOT NULL DEFAULT 0"),
     ("selenite_database", "unfinished", "TEXT NOT NULL DEFAULT ''"),
@@ -137,6 +137,7 @@ const ADDED: [(&str, &str, &str); 10] = [
     ("selenite_database", "allows_deprecated", "INTEGER NOT NULL DEFAULT 0"),
     ("selenite_database", "commitment", "BLOB"),
     ("selenite_database", "options", "TEXT NOT NULL DEFAULT ''"),
+    ("selenite_database", "file_name", "TEXT NOT NULL DEFAULT ''"),
     // An earlier key belongs to a database that is encrypted, unless its file says otherwise.
     ("selenite_encryption_key", "tde", "TEXT NOT NULL DEFAULT 'on'"),
 ];
@@ -167,7 +168,8 @@ CREATE TABLE IF NOT EXISTS selenite_database (
     must_be_encrypted INTEGER NOT NULL DEFAULT 0,
     allows_deprecated INTEGER NOT NULL DEFAULT 0,
     commitment BLOB,
-    options TEXT NOT NULL DEFAULT ''
+    options TEXT NOT NULL DEFAULT '',
+    file_name TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE TABLE IF NOT EXISTS selenite_login (
     id INTEGER PRIMARY KEY,

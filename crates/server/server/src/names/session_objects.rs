@@ -25,7 +25,7 @@ use crate::catalog::system_relations::ViewDefinition;
 use crate::database::application_locks::ApplicationLocks;
 use crate::database::database_connection::{SharedDatabase, look_at};
 use crate::database::expectation::tempdb;
-use crate::master::{DatabaseName, DatabaseRecord, LoginRecord, TEMPDB};
+use crate::master::{DatabaseRecord, LoginRecord, TEMPDB};
 use crate::names::identity::Identity;
 use crate::names::principal_facts::{login_facts, user_facts};
 use crate::names::session_catalog::SessionCatalog;
@@ -302,10 +302,9 @@ impl SessionObjects {
         if login.is_administrator || has_guests(record.id) {
             return true;
         }
-        let Ok(name) = DatabaseName::new(&record.name) else {
+        let Ok(path) = record.path(self.instance.data_folder()) else {
             return false;
         };
-        let path = name.path(self.instance.data_folder());
         let found = look_at(&self.instance, record, &path).and_then(|connection| Principals::load(&connection));
         !record.is_reserved() && found.is_ok_and(|principals| principals.lets_in(&login.sid))
     }

@@ -12,7 +12,7 @@ use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, TIME, ViewContext, ViewS
 use crate::database::expectation::access_to;
 use crate::database::file_state::{FileState, Phase};
 use crate::database_error::of_master;
-use crate::master::{DatabaseName, DatabaseRecord, EncryptionKeyRecord, MASTER, Protector, TEMPDB};
+use crate::master::{DatabaseRecord, EncryptionKeyRecord, MASTER, Protector, TEMPDB};
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
     ViewSpec {
@@ -259,7 +259,7 @@ fn users_databases<'a>(context: &ViewContext<'a>) -> impl Iterator<Item = &'a Da
 /// What a database's file says; nothing if it can't be read.
 fn look(context: &ViewContext<'_>, record: &DatabaseRecord, key: Option<&EncryptionKeyRecord>) -> Option<FileState> {
     let instance = &context.objects.instance;
-    let path = DatabaseName::new(&record.name).ok()?.path(instance.data_folder());
+    let path = record.path(instance.data_folder()).ok()?;
     let access = access_to(instance, record.id).ok()?;
     Some(FileState::load(&path, &access).ok()?.shown(key))
 }

@@ -6,7 +6,7 @@ use selenite_compiler::SqlError;
 use selenite_types::DataType;
 
 use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, TINY, ViewContext, ViewSpec, row, text};
-use crate::master::{DatabaseName, DatabaseRecord, MASTER};
+use crate::master::{DatabaseRecord, MASTER};
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
     ViewSpec {
@@ -102,10 +102,7 @@ pub(crate) fn path(context: &ViewContext<'_>, record: &DatabaseRecord) -> Option
     match record.id {
         MASTER => Some(instance.master().path().to_owned()),
         _ if record.is_reserved() => None,
-        _ => {
-            let name = DatabaseName::new(&record.name).ok()?;
-            Some(name.path(instance.data_folder()))
-        }
+        _ => record.path(instance.data_folder()).ok(),
     }
 }
 

@@ -64,6 +64,7 @@ mod principals;
 mod redefinition;
 mod references;
 mod refused_batches;
+mod rename_database;
 mod renaming;
 mod replaced_files;
 mod row_versions;

@@ -43,7 +43,11 @@ impl Administration<'_, '_> {
         let present = self.restored_over(&name, restore.devices.is_empty())?;
         let file_name = DatabaseName::new(&name).map_err(|error| Refused::because(of_master(&error)))?;
         let instance = self.session.instance;
-        let path = file_name.path(instance.data_folder());
+        let path = match &present {
+            Some(record) => record.path(instance.data_folder()),
+            None => Ok(file_name.path(instance.data_folder())),
+        };
+        let path = path.map_err(|error| Refused::because(of_master(&error)))?;
         let device = Device::of(&restore.devices, words, instance.data_folder())?;
         let set = device.set(options.file)?;
         self.check_moves(&options, &set, &path)?;
@@ -84,8 +88,8 @@ impl Administration<'_, '_> {
         self.transactions.close(record.id);
         let closure = self.registry.close_for_restore(record.id);
         let closure = closure.ok_or_else(|| Refused::because(backup_error::in_use()))?;
-        let name = DatabaseName::new(&record.name).map_err(|error| Refused::because(of_master(&error)))?;
-        let path = name.path(instance.data_folder());
+        let path = record.path(instance.data_folder());
+        let path = path.map_err(|error| Refused::because(of_master(&error)))?;
         if !options.replaces && !is_new {
             check_same_database(&path, set, &record.name)?;
         }

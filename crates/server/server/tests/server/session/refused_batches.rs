@@ -33,7 +33,6 @@ const REFUSED: &[(i32, &str)] = &[
     ),
     (40510, "ALTER TABLE t ADD x geometry"),
     (40510, "ALTER DATABASE d SET RECOVERY FULL"),
-    (40510, "ALTER DATABASE d MODIFY NAME = e"),
     (40510, "DBCC CHECKALLOC ('t')"),
 ];
 

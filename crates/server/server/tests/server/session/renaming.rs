@@ -95,7 +95,7 @@ fn what_can_not_be_renamed_is_an_error() {
         (15_224, "'c', ''"),
         (15_224, "'c', '#c'"),
         (40_510, "'c', 'sqlite_c'"),
-        (40_510, "'d', 'x', 'DATABASE'"),
+        (5030, "'d', 'x', 'DATABASE'"),
         (201, "'c'"),
     ] {
         let text = format!("EXEC sp_rename {arguments}");
