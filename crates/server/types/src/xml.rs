@@ -9,6 +9,7 @@
 mod characters;
 mod document;
 mod error;
+mod node_writer;
 mod parser;
 mod tag;
 mod writer;
@@ -16,6 +17,8 @@ mod writer;
 pub use characters::is_xml_name;
 pub use document::{XmlAttribute, XmlDocument, XmlNode, XmlNodeId, XmlNodeKind, local_name};
 pub use error::{XmlError, XmlFault};
+pub use node_writer::XmlNodeWriter;
+pub use tag::referenced_character;
 pub use writer::push_text;
 
 use parser::{TextEncoding, parse};

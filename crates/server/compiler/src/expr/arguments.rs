@@ -135,7 +135,15 @@ impl Polls<'_> {
     /// Errors: the error of cancellation.
     #[inline]
     pub fn step(&mut self) -> Result<(), SqlError> {
-        match self.left.checked_sub(1) {
+        self.steps(1)
+    }
+
+    /// Counts so many steps.
+    ///
+    /// Errors: the error of cancellation.
+    #[inline]
+    pub fn steps(&mut self, count: usize) -> Result<(), SqlError> {
+        match self.left.checked_sub(count) {
             Some(left) => {
                 self.left = left;
                 Ok(())

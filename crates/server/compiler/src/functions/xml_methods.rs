@@ -7,12 +7,12 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use selenite_types::{DataType, Family, Value, Width, XmlDocument, push_text};
+use selenite_types::{DataType, Family, Value, Width, XmlDocument, XmlNodeWriter, push_text};
 
 use crate::expr::{Rule, Typing};
 use crate::functions::Arguments;
 use crate::json::exact_text;
-use crate::xml::query::{Evaluation, Item, XmlQuery};
+use crate::xml::query::{Evaluation, Item, ItemReader, XmlQuery};
 use crate::{Ends, Function, SqlError};
 
 /// `value()`, as text.
@@ -35,7 +35,10 @@ fn value(call: &Arguments<'_>) -> Result<Value, SqlError> {
     };
     match items.as_slice() {
         [] => Ok(Value::Null),
-        [one] => Ok(Value::Text(Arc::from(one.text(&document)))),
+        [one] => {
+            call.reserve(call.text(0)?.len())?;
+            Ok(Value::Text(Arc::from(one.text(&document))))
+        }
         [_, _, ..] => Err(SqlError::xml_not_single("value")),
     }
 }
@@ -49,18 +52,24 @@ fn query(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let Some(Evaluated { document, items }) = evaluated(call, "query")? else {
         return Ok(Value::Null);
     };
-    let mut out = String::new();
+    let (mut out, mut size) = (String::new(), 0_usize);
+    let mut writer = XmlNodeWriter::new(&document);
     let mut polls = call.polls();
     let mut after_atom = false;
+    let mut step = |bytes: usize| {
+        size = size.saturating_add(bytes);
+        call.reserve(size)?;
+        polls.steps(bytes + 1)
+    };
     for item in &items {
-        polls.step()?;
         let is_atom = match item {
             Item::Node(id) => {
-                document.write(*id, &mut out);
+                writer.write(*id, &mut out, &mut step)?;
                 false
             }
             Item::Attribute(..) => return Err(SqlError::xml_attribute_outside()),
             Item::Text(_) | Item::Number(_) | Item::Boolean(_) => {
+                step(item.text_size())?;
                 if after_atom {
                     out.push(' ');
                 }
@@ -69,7 +78,6 @@ fn query(call: &Arguments<'_>) -> Result<Value, SqlError> {
             }
         };
         after_atom = is_atom;
-        call.reserve(out.len())?;
     }
     Ok(Value::Text(Arc::from(out)))
 }
@@ -110,18 +118,11 @@ fn evaluated(call: &Arguments<'_>, method: &str) -> Result<Option<Evaluated>, Sq
     for at in 3..call.values.len() {
         externals.push(external(call.value(at), &call.data_type(at))?);
     }
-    let (mut polls, mut made) = (call.polls(), 0_usize);
-    let mut step = |size: usize| {
-        if size > 0 {
-            made = made.saturating_add(size);
-            call.reserve(made)?;
-        }
-        polls.step()
-    };
+    let mut polls = call.polls();
+    let (mut work, mut reserve) = (|steps| polls.steps(steps), |bytes| call.environment.reserve(bytes));
     let mut evaluation = Evaluation {
-        document: &document,
+        reader: ItemReader::new(&document, &mut work, &mut reserve),
         externals,
-        step: &mut step,
     };
     let items = evaluation.items(&query.root, &start)?;
     Ok(Some(Evaluated { document, items }))

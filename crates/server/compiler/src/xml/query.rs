@@ -6,12 +6,14 @@
 mod call;
 mod evaluate;
 mod item;
+mod item_reader;
 mod parser;
 mod singleton;
 mod token;
 
 pub(crate) use evaluate::Evaluation;
 pub(crate) use item::Item;
+pub(crate) use item_reader::ItemReader;
 
 use std::sync::Arc;
 
@@ -128,6 +130,18 @@ pub(crate) enum NodeTest {
     Comment,
     /// `processing-instruction()`, with the target.
     Instruction(Option<Arc<str>>),
+}
+
+impl NodeTest {
+    /// Bytes of names that a node's are compared with.
+    fn size(&self) -> usize {
+        let size = |name: &Option<Arc<str>>| name.as_ref().map_or(0, |name| name.len());
+        match self {
+            Self::Name { namespace, local } => size(namespace) + size(local),
+            Self::Instruction(target) => size(target),
+            Self::Node | Self::Text | Self::Comment => 0,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! The nodes of a value of xml.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use super::parser::{TextEncoding, XmlSink, parse};
-use super::writer::{push_attribute_value, push_text};
 use super::{XmlError, is_xml_name};
 
 /// The nodes of a value, in document order; node 0 is the root, which has no name.
@@ -134,131 +134,54 @@ impl XmlDocument {
         }
     }
 
+    /// The declarations of namespaces of an element; none of any other node.
+    pub(super) fn declarations(&self, id: XmlNodeId) -> &[(Arc<str>, Arc<str>)] {
+        match self.node(id).map(|node| &node.kind) {
+            Some(XmlNodeKind::Element { declarations, .. }) => declarations,
+            Some(XmlNodeKind::Root | XmlNodeKind::Text(_) | XmlNodeKind::Comment(_) | XmlNodeKind::Instruction(..))
+            | None => &[],
+        }
+    }
+
     /// The string value: all texts below the root or an element, else the node's own.
     #[must_use]
     pub fn string_value(&self, id: XmlNodeId) -> String {
         let mut out = String::new();
-        for inner in (id.0..self.end(id)).map(XmlNodeId) {
-            match self.node(inner).map(|node| &node.kind) {
-                Some(XmlNodeKind::Text(text)) => out.push_str(text),
-                Some(XmlNodeKind::Comment(text) | XmlNodeKind::Instruction(_, text)) if inner == id => {
-                    out.push_str(text);
-                }
+        let Ok(()) = self.append_string_value(id, &mut out, &mut |_| Ok::<(), Infallible>(()));
+        out
+    }
+
+    /// Appends the string value. `step` is told of each node that is looked at, with the bytes that it appends.
+    ///
+    /// # Errors
+    /// Those of `step`.
+    pub fn append_string_value<E>(
+        &self,
+        id: XmlNodeId,
+        out: &mut String,
+        step: &mut impl FnMut(usize) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for inner in self.within(id) {
+            let text = match self.node(inner).map(|node| &node.kind) {
+                Some(XmlNodeKind::Text(text)) => text,
+                Some(XmlNodeKind::Comment(text) | XmlNodeKind::Instruction(_, text)) if inner == id => text,
                 Some(
                     XmlNodeKind::Root
                     | XmlNodeKind::Element { .. }
                     | XmlNodeKind::Comment(_)
                     | XmlNodeKind::Instruction(..),
                 )
-                | None => {}
-            }
+                | None => "",
+            };
+            step(text.len())?;
+            out.push_str(text);
         }
-        out
+        Ok(())
     }
 
-    /// Appends a node as xml, with the declarations of the namespaces that it uses from outside.
-    pub fn write(&self, id: XmlNodeId, out: &mut String) {
-        let mut outside = self.declared_outside(id);
-        let used = self.used_prefixes(id);
-        outside.retain(|(prefix, _)| used.contains(&**prefix));
-        self.write_within(id, &outside, out);
-    }
-
-    fn write_within(&self, id: XmlNodeId, outside: &[(Arc<str>, Arc<str>)], out: &mut String) {
-        match self.node(id).map(|node| &node.kind) {
-            Some(XmlNodeKind::Root) => {
-                for child in self.children(id) {
-                    self.write_within(child, &[], out);
-                }
-            }
-            Some(XmlNodeKind::Element {
-                name,
-                attributes,
-                declarations,
-                ..
-            }) => {
-                out.push('<');
-                out.push_str(name);
-                let own: HashSet<&str> = declarations.iter().map(|(prefix, _)| &**prefix).collect();
-                let inherited = outside.iter().filter(|(prefix, _)| !own.contains(&**prefix));
-                for (prefix, namespace) in inherited.chain(declarations) {
-                    out.push_str(if prefix.is_empty() { " xmlns" } else { " xmlns:" });
-                    out.push_str(prefix);
-                    out.push_str("=\"");
-                    push_attribute_value(out, namespace);
-                    out.push('"');
-                }
-                for attribute in attributes {
-                    out.push(' ');
-                    out.push_str(&attribute.name);
-                    out.push_str("=\"");
-                    push_attribute_value(out, &attribute.value);
-                    out.push('"');
-                }
-                if self.end(id) == id.0 + 1 {
-                    out.push_str("/>");
-                    return;
-                }
-                out.push('>');
-                for child in self.children(id) {
-                    self.write_within(child, &[], out);
-                }
-                out.push_str("</");
-                out.push_str(name);
-                out.push('>');
-            }
-            Some(XmlNodeKind::Text(text)) => push_text(out, text),
-            Some(XmlNodeKind::Comment(text)) => {
-                out.push_str("<!--");
-                out.push_str(text);
-                out.push_str("-->");
-            }
-            Some(XmlNodeKind::Instruction(target, content)) => {
-                out.push_str("<?");
-                out.push_str(target);
-                if !content.is_empty() {
-                    out.push(' ');
-                    out.push_str(content);
-                }
-                out.push_str("?>");
-            }
-            None => {}
-        }
-    }
-
-    /// The namespaces that the ancestors of a node declare, the innermost of each prefix.
-    fn declared_outside(&self, id: XmlNodeId) -> Vec<(Arc<str>, Arc<str>)> {
-        let mut found: Vec<(Arc<str>, Arc<str>)> = Vec::new();
-        let mut known = HashSet::new();
-        let mut at = self.node(id).and_then(|node| node.parent);
-        while let Some(ancestor) = at {
-            let node = self.node(ancestor);
-            if let Some(XmlNodeKind::Element { declarations, .. }) = node.map(|node| &node.kind) {
-                let new = declarations.iter().filter(|(prefix, _)| known.insert(&**prefix));
-                found.extend(new.cloned());
-            }
-            at = node.and_then(|node| node.parent);
-        }
-        found.retain(|(prefix, namespace)| !(prefix.is_empty() && namespace.is_empty()));
-        found
-    }
-
-    /// The prefixes of an element and of what is in it; the empty one of elements without.
-    fn used_prefixes(&self, id: XmlNodeId) -> HashSet<&str> {
-        let mut used = HashSet::new();
-        for inner in (id.0..self.end(id)).map(XmlNodeId) {
-            match self.node(inner).map(|node| &node.kind) {
-                Some(XmlNodeKind::Element { name, attributes, .. }) => {
-                    used.insert(prefix_of(name).unwrap_or_default());
-                    used.extend(attributes.iter().filter_map(|attribute| prefix_of(&attribute.name)));
-                }
-                Some(
-                    XmlNodeKind::Root | XmlNodeKind::Text(_) | XmlNodeKind::Comment(_) | XmlNodeKind::Instruction(..),
-                )
-                | None => {}
-            }
-        }
-        used
+    /// The numbers of a node and of its descendants.
+    pub(super) fn within(&self, id: XmlNodeId) -> impl Iterator<Item = XmlNodeId> + use<> {
+        (id.0..self.end(id)).map(XmlNodeId)
     }
 
     fn end(&self, id: XmlNodeId) -> u32 {
@@ -272,7 +195,7 @@ pub fn local_name(name: &str) -> &str {
     name.split_once(':').map_or(name, |(_, local)| local)
 }
 
-fn prefix_of(name: &str) -> Option<&str> {
+pub(super) fn prefix_of(name: &str) -> Option<&str> {
     name.split_once(':').map(|(prefix, _)| prefix)
 }
 

@@ -134,7 +134,8 @@ impl<S: XmlSink> Parser<'_, S> {
                 Event::Text(content) => self.text(&content, start)?,
                 Event::GeneralRef(name) => {
                     let name = self.utf8(&name, start)?;
-                    self.pending.push(tag::reference(name).map_err(|fault| (start, fault))?);
+                    self.pending
+                        .push(tag::referenced_character(name).map_err(|fault| (start, fault))?);
                     self.is_protected = true;
                 }
                 Event::CData(content) => {

@@ -54,7 +54,7 @@ pub(super) fn whole_name(text: &str) -> Result<&str, (usize, XmlFault)> {
 }
 
 /// The character of a reference without `&` and `;`.
-pub(super) fn reference(name: &str) -> Result<char, XmlFault> {
+pub fn referenced_character(name: &str) -> Result<char, XmlFault> {
     let character = match name {
         "lt" => '<',
         "gt" => '>',
@@ -162,7 +162,7 @@ impl<'a> Scanner<'a> {
                         .find([';', '"', '\'', '&', '<', ' '])
                         .filter(|at| rest[*at..].starts_with(';'));
                     let length = length.ok_or((self.at, unclosed(rest)))?;
-                    value.push(reference(&rest[..length]).map_err(|fault| (place, fault))?);
+                    value.push(referenced_character(&rest[..length]).map_err(|fault| (place, fault))?);
                     self.at += length + 1;
                 }
                 '\r' => {

@@ -9,6 +9,13 @@ fn fault(text: &str) -> (u16, String) {
     (error.number(), error.to_string())
 }
 
+fn written(document: &XmlDocument, id: XmlNodeId) -> String {
+    let mut out = String::new();
+    let done = XmlNodeWriter::new(document).write(id, &mut out, &mut |_| Ok::<(), ()>(()));
+    assert_eq!(done, Ok(()));
+    out
+}
+
 #[test]
 fn a_value_has_one_form() {
     for (text, form) in [
@@ -156,11 +163,7 @@ fn a_document_has_nodes_with_names_values_and_parents() {
     };
     assert_eq!((&**name, &**namespace, local_name(name)), ("p:b", "v", "b"));
     assert_eq!(document.node(b).unwrap().parent, Some(a));
-    let written = |id| {
-        let mut out = String::new();
-        document.write(id, &mut out);
-        out
-    };
+    let written = |id| written(&document, id);
     assert_eq!(written(b), "<p:b xmlns:p=\"v\"/>");
     assert_eq!(written(d), "<d/>");
     assert_eq!(
@@ -196,9 +199,31 @@ fn an_element_may_have_many_attributes_and_prefixes() {
     let document = XmlDocument::parse(&whole).unwrap();
     let outer = document.children(document.root()).next().unwrap();
     let inner = document.children(outer).next().unwrap();
-    let mut written = String::new();
-    document.write(inner, &mut written);
-    assert_eq!(written, "<p7:c xmlns:p7=\"u7\"/>");
+    assert_eq!(written(&document, inner), "<p7:c xmlns:p7=\"u7\"/>");
     let twice = format!("{text} p0:b0=\"\"/>");
     assert_eq!(normalized(&twice, false).unwrap_err().fault, XmlFault::Duplicate);
+}
+
+#[test]
+fn a_node_is_written_without_a_look_at_each_declaration_outside() {
+    let mut text = String::from("<r");
+    for at in 0..20_000 {
+        text.push_str(&format!(" xmlns:p{at}=\"u{at}\""));
+    }
+    text.push('>');
+    text.push_str(&"<p7:a p9:b=\"1\"/>".repeat(20_000));
+    text.push_str("</r>");
+    let document = XmlDocument::parse(&text).unwrap();
+    let root = document.children(document.root()).next().unwrap();
+    let (mut writer, mut steps) = (XmlNodeWriter::new(&document), 0);
+    for node in document.children(root) {
+        let mut out = String::new();
+        let done = writer.write(node, &mut out, &mut |_| {
+            steps += 1;
+            Ok::<(), ()>(())
+        });
+        assert_eq!(done, Ok(()));
+        assert_eq!(out, "<p7:a xmlns:p7=\"u7\" xmlns:p9=\"u9\" p9:b=\"1\"/>");
+    }
+    assert!(steps < 20_000 * 20, "{steps}");
 }

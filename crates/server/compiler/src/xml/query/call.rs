@@ -5,6 +5,8 @@ use std::sync::Arc;
 use selenite_types::{XmlDocument, XmlNodeKind, local_name};
 
 use super::Item;
+use super::item_reader::ItemReader;
+use crate::SqlError;
 
 /// A function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -78,58 +80,96 @@ pub(super) const FUNCTIONS: &[(&str, QueryFunction, usize, usize)] = &[
     ("namespace-uri", QueryFunction::NamespaceUri, 0, 1),
 ];
 
-/// A function's result for the items of its arguments; the position and the size are the context's.
-pub(super) fn called(
-    function: QueryFunction,
-    arguments: &[Vec<Item>],
-    document: &XmlDocument,
-    (position, size): (usize, usize),
-) -> Vec<Item> {
-    let first = arguments.first().map(Vec::as_slice).unwrap_or_default();
-    let text = |items: &[Item]| items.first().map_or_else(String::new, |item| item.text(document));
-    let numbers = || first.iter().map(|item| item.as_number(document));
-    let one = |item: Item| vec![item];
-    let said = |text: String| vec![Item::Text(Arc::from(text))];
-    match function {
-        QueryFunction::Count => one(Item::Number(count(first.len()))),
-        QueryFunction::Sum => one(Item::Number(numbers().sum())),
-        QueryFunction::Min | QueryFunction::Max | QueryFunction::Avg if first.is_empty() => Vec::new(),
-        QueryFunction::Min => one(Item::Number(numbers().fold(f64::INFINITY, f64::min))),
-        QueryFunction::Max => one(Item::Number(numbers().fold(f64::NEG_INFINITY, f64::max))),
-        QueryFunction::Avg => one(Item::Number(numbers().sum::<f64>() / count(first.len()))),
-        QueryFunction::Text => said(text(first)),
-        QueryFunction::Data => first
-            .iter()
-            .map(|item| Item::Text(Arc::from(item.text(document))))
-            .collect(),
-        QueryFunction::Number => one(Item::Number(
-            first.first().map_or(f64::NAN, |item| item.as_number(document)),
-        )),
-        QueryFunction::Not => one(Item::Boolean(!is_true(first))),
-        QueryFunction::Empty => one(Item::Boolean(first.is_empty())),
-        QueryFunction::True => one(Item::Boolean(true)),
-        QueryFunction::False => one(Item::Boolean(false)),
-        QueryFunction::Last => one(Item::Number(count(size))),
-        QueryFunction::Position => one(Item::Number(count(position))),
-        QueryFunction::Contains => {
-            let inner = arguments.get(1).map(|second| text(second)).unwrap_or_default();
-            one(Item::Boolean(text(first).contains(&inner)))
-        }
-        QueryFunction::Concat => said(arguments.iter().map(|argument| text(argument)).collect()),
-        QueryFunction::TextLength => one(Item::Number(count(text(first).encode_utf16().count()))),
-        QueryFunction::UpperCase => said(text(first).to_uppercase()),
-        QueryFunction::LowerCase => said(text(first).to_lowercase()),
-        QueryFunction::LocalName => said(
-            first
-                .first()
-                .map_or_else(String::new, |item| local_name(&name_of(item, document).0).to_owned()),
-        ),
-        QueryFunction::NamespaceUri => said(
-            first
-                .first()
-                .map_or_else(String::new, |item| name_of(item, document).1.to_string()),
-        ),
+impl ItemReader<'_> {
+    /// A function's result for the items of its arguments; the position and the size are the context's.
+    pub(super) fn called(
+        &mut self,
+        function: QueryFunction,
+        arguments: &[Vec<Item>],
+        (position, size): (usize, usize),
+    ) -> Result<Vec<Item>, SqlError> {
+        let first = arguments.first().map(Vec::as_slice).unwrap_or_default();
+        Ok(match function {
+            QueryFunction::Sum => {
+                // The sum of nothing is 0; Rust's is -0.
+                let sum = self.numbers(first)?.into_iter().fold(0.0, |sum, number| sum + number);
+                vec![Item::Number(sum)]
+            }
+            QueryFunction::Min => of_option(self.numbers(first)?.into_iter().reduce(f64::min)),
+            QueryFunction::Max => of_option(self.numbers(first)?.into_iter().reduce(f64::max)),
+            QueryFunction::Avg => {
+                let numbers = self.numbers(first)?;
+                let sum: f64 = numbers.iter().sum();
+                of_option((!numbers.is_empty()).then(|| sum / count(numbers.len())))
+            }
+            QueryFunction::Data => {
+                let mut texts = Vec::new();
+                for item in first {
+                    let text = self.text(item)?;
+                    self.push(&mut texts, Item::Text(Arc::from(text)))?;
+                }
+                texts
+            }
+            QueryFunction::Contains => {
+                let inner = self.first_text(arguments.get(1).map(Vec::as_slice).unwrap_or_default())?;
+                vec![Item::Boolean(self.first_text(first)?.contains(&inner))]
+            }
+            QueryFunction::Concat => {
+                let mut out = String::new();
+                for item in arguments.iter().filter_map(|argument| argument.first()) {
+                    self.append_text(item, &mut out)?;
+                }
+                vec![Item::Text(Arc::from(out))]
+            }
+            QueryFunction::Text => vec![Item::Text(Arc::from(self.first_text(first)?))],
+            QueryFunction::UpperCase => vec![Item::Text(Arc::from(self.first_text(first)?.to_uppercase()))],
+            QueryFunction::LowerCase => vec![Item::Text(Arc::from(self.first_text(first)?.to_lowercase()))],
+            QueryFunction::LocalName => {
+                let name = self.name(first).0;
+                vec![Item::Text(Arc::from(local_name(&name)))]
+            }
+            QueryFunction::NamespaceUri => vec![Item::Text(self.name(first).1)],
+            QueryFunction::TextLength => {
+                let text = self.first_text(first)?;
+                vec![Item::Number(count(text.encode_utf16().count()))]
+            }
+            QueryFunction::Number => match first.first() {
+                Some(item) => vec![Item::Number(self.number(item)?)],
+                None => vec![Item::Number(f64::NAN)],
+            },
+            QueryFunction::Count => vec![Item::Number(count(first.len()))],
+            QueryFunction::Not => vec![Item::Boolean(!is_true(first))],
+            QueryFunction::Empty => vec![Item::Boolean(first.is_empty())],
+            QueryFunction::True => vec![Item::Boolean(true)],
+            QueryFunction::False => vec![Item::Boolean(false)],
+            QueryFunction::Last => vec![Item::Number(count(size))],
+            QueryFunction::Position => vec![Item::Number(count(position))],
+        })
     }
+
+    /// The numbers of items. One that has none does not count: SQL Server makes an empty sequence of the error.
+    fn numbers(&mut self, items: &[Item]) -> Result<Vec<f64>, SqlError> {
+        let mut numbers = Vec::new();
+        for item in items {
+            self.hold(size_of::<f64>())?;
+            numbers.push(self.number(item)?);
+        }
+        numbers.retain(|number| !number.is_nan());
+        Ok(numbers)
+    }
+
+    fn first_text(&mut self, items: &[Item]) -> Result<String, SqlError> {
+        items.first().map_or(Ok(String::new()), |item| self.text(item))
+    }
+
+    fn name(&self, items: &[Item]) -> (Arc<str>, Arc<str>) {
+        let none = || (Arc::from(""), Arc::from(""));
+        items.first().map_or_else(none, |item| name_of(item, self.document))
+    }
+}
+
+fn of_option(number: Option<f64>) -> Vec<Item> {
+    number.map(Item::Number).into_iter().collect()
 }
 
 /// Whether a condition of these items is true.

@@ -3,21 +3,20 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use selenite_types::{Comparison, XmlDocument, XmlNodeKind, local_name};
+use selenite_types::{Comparison, XmlNodeKind, local_name};
 
-use super::call::{called, is_true, name_of};
+use super::call::{count, is_true, name_of};
+use super::item::number_in;
+use super::item_reader::{ITEM_SIZE, ItemReader};
 use super::{Axis, Item, NodeTest, PathStart, QueryExpr, QueryPath, QueryStep};
 use crate::SqlError;
 
 /// A document with what a query may ask for besides.
 pub(crate) struct Evaluation<'a> {
     /// The nodes.
-    pub document: &'a XmlDocument,
+    pub reader: ItemReader<'a>,
     /// The values from outside; none for NULL.
     pub externals: Vec<Option<Item>>,
-    /// Counts a step of the evaluation, which may be interrupted, and the bytes of the texts that it has made, for which
-    /// memory is requested.
-    pub step: &'a mut dyn FnMut(usize) -> Result<(), SqlError>,
 }
 
 /// Where an expression is evaluated.
@@ -27,6 +26,14 @@ struct Context<'a> {
     /// From 1.
     position: usize,
     size: usize,
+}
+
+/// An item of a comparison.
+struct Operand {
+    is_number: bool,
+    number: f64,
+    /// Empty of a number.
+    text: String,
 }
 
 impl Evaluation<'_> {
@@ -43,7 +50,17 @@ impl Evaluation<'_> {
     }
 
     fn evaluate(&mut self, expr: &QueryExpr, context: Context<'_>) -> Result<Vec<Item>, SqlError> {
-        (self.step)(0)?;
+        self.reader.work(1)?;
+        let held = self.reader.held;
+        let items = self.result(expr, context)?;
+        let texts: usize = items.iter().map(Item::text_size).sum();
+        self.reader.held = held;
+        self.reader
+            .hold(texts.saturating_add(items.len().saturating_mul(ITEM_SIZE)))?;
+        Ok(items)
+    }
+
+    fn result(&mut self, expr: &QueryExpr, context: Context<'_>) -> Result<Vec<Item>, SqlError> {
         Ok(match expr {
             QueryExpr::Number(number) => vec![Item::Number(*number)],
             QueryExpr::Text(text) => vec![Item::Text(Arc::clone(text))],
@@ -78,9 +95,8 @@ impl Evaluation<'_> {
                 if values.is_empty() {
                     values.push(vec![context.item.clone()]);
                 }
-                let result = called(*function, &values, self.document, (context.position, context.size));
-                (self.step)(result.iter().map(Item::text_size).sum())?;
-                result
+                self.reader
+                    .called(*function, &values, (context.position, context.size))?
             }
             QueryExpr::Sequence(parts) => {
                 let mut items = Vec::new();
@@ -94,42 +110,74 @@ impl Evaluation<'_> {
 
     /// Whether a comparison is true of one item of each side.
     fn compares(&mut self, comparison: Comparison, left: &[Item], right: &[Item]) -> Result<bool, SqlError> {
-        let is_number = |item: &Item| matches!(item, Item::Number(_));
-        for first in left {
-            for second in right {
-                (self.step)(0)?;
-                let order = match is_number(first) || is_number(second) {
-                    true => first
-                        .as_number(self.document)
-                        .partial_cmp(&second.as_number(self.document)),
-                    false => Some(first.text(self.document).cmp(&second.text(self.document))),
+        if left.is_empty() {
+            return Ok(false);
+        }
+        let mut others = Vec::new();
+        for item in right {
+            self.reader.hold(size_of::<Operand>())?;
+            others.push(self.operand(item)?);
+        }
+        for item in left {
+            let held = self.reader.held;
+            let one = self.operand(item)?;
+            for other in &others {
+                self.reader.work(1 + one.text.len().min(other.text.len()))?;
+                let order = match one.is_number || other.is_number {
+                    true => one.number.partial_cmp(&other.number),
+                    false => Some(one.text.cmp(&other.text)),
                 };
                 if order.is_some_and(|order| comparison.holds(order)) {
                     return Ok(true);
                 }
             }
+            self.reader.held = held;
         }
         Ok(false)
+    }
+
+    fn operand(&mut self, item: &Item) -> Result<Operand, SqlError> {
+        let (is_number, text) = match item {
+            Item::Number(_) => (true, String::new()),
+            Item::Node(_) | Item::Attribute(..) | Item::Text(_) | Item::Boolean(_) => (false, self.reader.text(item)?),
+        };
+        let number = match item {
+            Item::Number(number) => *number,
+            Item::Boolean(value) => f64::from(u8::from(*value)),
+            Item::Node(_) | Item::Attribute(..) | Item::Text(_) => number_in(&text),
+        };
+        Ok(Operand {
+            is_number,
+            number,
+            text,
+        })
     }
 
     fn path(&mut self, path: &QueryPath, context: Context<'_>) -> Result<Vec<Item>, SqlError> {
         let start = match &path.start {
             PathStart::Context => vec![context.item.clone()],
-            PathStart::Root => vec![Item::Node(self.document.root())],
+            PathStart::Root => vec![Item::Node(self.reader.document.root())],
             PathStart::Expr(expr) => self.evaluate(expr, context)?,
         };
         let mut items = self.filtered(start, &path.predicates)?;
         for step in &path.steps {
+            let held = self.reader.held;
             let mut found = Vec::new();
             let mut known = HashSet::new();
             for item in &items {
+                let held = self.reader.held;
                 let selected = self.selected(step, item)?;
-                for selected in self.filtered(selected, &step.predicates)? {
+                let selected = self.filtered(selected, &step.predicates)?;
+                self.reader.held = held;
+                for selected in selected {
                     if selected.number().is_none_or(|number| known.insert(number)) {
-                        found.push(selected);
+                        // Its number is kept, too.
+                        self.reader.hold(ITEM_SIZE)?;
+                        self.reader.push(&mut found, selected)?;
                     }
                 }
             }
+            self.reader.held = held.saturating_add(found.len().saturating_mul(ITEM_SIZE));
             // Attributes are behind their element, and before what is in it.
             found.sort_by_key(|item| match item {
                 Item::Node(id) => (id.0, 0),
@@ -155,7 +203,7 @@ impl Evaluation<'_> {
                 };
                 let result = self.evaluate(predicate, context)?;
                 let keeps = match result.as_slice() {
-                    [Item::Number(number)] => *number == super::call::count(position),
+                    [Item::Number(number)] => *number == count(position),
                     items => is_true(items),
                 };
                 if keeps {
@@ -169,38 +217,38 @@ impl Evaluation<'_> {
 
     /// The nodes of a step from a node, in document order.
     fn selected(&mut self, step: &QueryStep, item: &Item) -> Result<Vec<Item>, SqlError> {
-        let document = self.document;
+        let document = self.reader.document;
         let parent = |item: &Item| match item {
             Item::Node(id) => document.node(*id).and_then(|node| node.parent).map(Item::Node),
             Item::Attribute(id, _) => Some(Item::Node(*id)),
             Item::Text(_) | Item::Number(_) | Item::Boolean(_) => None,
         };
-        let mut found = Vec::new();
-        match (step.axis, item) {
-            (Axis::Own, own) => found.push(own.clone()),
-            (Axis::Parent, own) => found.extend(parent(own)),
-            (Axis::DescendantOrSelf, own @ Item::Attribute(..)) => found.push(own.clone()),
-            (Axis::Child, Item::Node(id)) => found.extend(document.children(*id).map(Item::Node)),
+        let one = |item: Option<Item>| -> Box<dyn Iterator<Item = Item> + '_> { Box::new(item.into_iter()) };
+        let selected = match (step.axis, item) {
+            (Axis::Own, own) => one(Some(own.clone())),
+            (Axis::Parent, own) => one(parent(own)),
+            (Axis::DescendantOrSelf, own @ Item::Attribute(..)) => one(Some(own.clone())),
+            (Axis::Child, Item::Node(id)) => Box::new(document.children(*id).map(Item::Node)),
             (Axis::Attribute, Item::Node(id)) => {
-                let attributes = document.attributes(*id);
-                found.extend((0..attributes.len()).map(|at| Item::Attribute(*id, at)));
+                let (id, count) = (*id, document.attributes(*id).len());
+                Box::new((0..count).map(move |at| Item::Attribute(id, at)))
             }
-            (Axis::Descendant, Item::Node(id)) => found.extend(document.descendants(*id).map(Item::Node)),
+            (Axis::Descendant, Item::Node(id)) => Box::new(document.descendants(*id).map(Item::Node)),
             (Axis::DescendantOrSelf, Item::Node(id)) => {
-                found.push(item.clone());
-                found.extend(document.descendants(*id).map(Item::Node));
+                let below = document.descendants(*id).map(Item::Node);
+                Box::new(std::iter::once(item.clone()).chain(below))
             }
             (
                 Axis::Child | Axis::Attribute | Axis::Descendant,
                 Item::Attribute(..) | Item::Text(_) | Item::Number(_) | Item::Boolean(_),
             )
-            | (Axis::DescendantOrSelf, Item::Text(_) | Item::Number(_) | Item::Boolean(_)) => {}
-        }
+            | (Axis::DescendantOrSelf, Item::Text(_) | Item::Number(_) | Item::Boolean(_)) => one(None),
+        };
         let mut kept = Vec::new();
-        for node in found {
-            (self.step)(0)?;
+        for node in selected {
+            self.reader.work(1 + step.test.size())?;
             if self.passes(&step.test, step.axis, &node) {
-                kept.push(node);
+                self.reader.push(&mut kept, node)?;
             }
         }
         Ok(kept)
@@ -208,7 +256,7 @@ impl Evaluation<'_> {
 
     fn passes(&self, test: &NodeTest, axis: Axis, item: &Item) -> bool {
         let kind = match item {
-            Item::Node(id) => self.document.node(*id).map(|node| &node.kind),
+            Item::Node(id) => self.reader.document.node(*id).map(|node| &node.kind),
             Item::Attribute(..) | Item::Text(_) | Item::Number(_) | Item::Boolean(_) => None,
         };
         match test {
@@ -229,7 +277,7 @@ impl Evaluation<'_> {
                         matches!(kind, Some(XmlNodeKind::Element { .. }))
                     }
                 };
-                let (name, found) = name_of(item, self.document);
+                let (name, found) = name_of(item, self.reader.document);
                 is_named
                     && local.as_ref().is_none_or(|local| **local == *local_name(&name))
                     && namespace.as_ref().is_none_or(|namespace| *namespace == found)

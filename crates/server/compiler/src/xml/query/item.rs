@@ -62,16 +62,17 @@ impl Item {
             Self::Boolean(value) => value.to_string(),
         }
     }
+}
 
-    /// The value as a number; NaN if it is none.
-    pub fn as_number(&self, document: &XmlDocument) -> f64 {
-        match self {
-            Self::Number(number) => *number,
-            Self::Boolean(value) => f64::from(u8::from(*value)),
-            Self::Node(_) | Self::Attribute(..) | Self::Text(_) => {
-                self.text(document).trim().parse().unwrap_or(f64::NAN)
-            }
-        }
+/// The number in a text, by the rules of xs:double; NaN if there is none.
+pub(super) fn number_in(text: &str) -> f64 {
+    let text = text.trim_matches([' ', '\t', '\r', '\n']);
+    match text {
+        "INF" => f64::INFINITY,
+        "-INF" => f64::NEG_INFINITY,
+        // Rust knows more names of numbers that are none.
+        _ if text.contains(|sign: char| sign.is_ascii_alphabetic() && !matches!(sign, 'e' | 'E')) => f64::NAN,
+        _ => text.parse().unwrap_or(f64::NAN),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Parses XQuery.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use selenite_types::Comparison;
@@ -19,13 +20,13 @@ impl XmlQuery {
             tokens: tokens(text),
             at: 0,
             method,
-            prefixes: vec![
+            prefixes: HashMap::from([
                 ("xml".to_owned(), Arc::from("http://www.w3.org/XML/1998/namespace")),
                 ("xs".to_owned(), Arc::from("http://www.w3.org/2001/XMLSchema")),
                 ("xsi".to_owned(), Arc::from("http://www.w3.org/2001/XMLSchema-instance")),
                 ("fn".to_owned(), Arc::from(FUNCTION_NAMESPACE)),
                 ("sql".to_owned(), Arc::from("urn:schemas-microsoft-com:xml-sql")),
-            ],
+            ]),
             default: Arc::from(""),
             externals: Vec::new(),
             depth: 0,
@@ -51,7 +52,7 @@ struct Parser<'a> {
     at: usize,
     method: &'a str,
     /// Prefixes and their namespaces, the last one of a prefix counts.
-    prefixes: Vec<(String, Arc<str>)>,
+    prefixes: HashMap<String, Arc<str>>,
     /// The namespace of elements without a prefix.
     default: Arc<str>,
     externals: Vec<External>,
@@ -155,7 +156,7 @@ impl Parser<'_> {
                 let prefix = self.name()?;
                 self.expect("=")?;
                 let namespace = Arc::from(self.text()?);
-                self.prefixes.push((prefix, namespace));
+                self.prefixes.insert(prefix, namespace);
             } else if self.is_word("default") && self.is_word_at(1, "element") && self.is_word_at(2, "namespace") {
                 self.at += 3;
                 self.eat("=");
@@ -464,9 +465,8 @@ impl Parser<'_> {
     }
 
     fn namespace(&self, prefix: &str) -> Parse<Arc<str>> {
-        let found = self.prefixes.iter().rev().find(|(known, _)| known == prefix);
         let unknown = || self.error(2229, &format!("The name \"{prefix}\" does not denote a namespace."));
-        found.map(|(_, namespace)| Arc::clone(namespace)).ok_or_else(unknown)
+        self.prefixes.get(prefix).cloned().ok_or_else(unknown)
     }
 }
 

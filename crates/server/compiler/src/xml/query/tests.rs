@@ -6,10 +6,10 @@ use super::*;
 fn found(document: &str, query: &str) -> String {
     let document = XmlDocument::parse(document).unwrap();
     let query = XmlQuery::parse(query, "query").unwrap();
+    let (mut work, mut reserve) = (|_| Ok(()), |_| Ok(()));
     let mut evaluation = Evaluation {
-        document: &document,
+        reader: ItemReader::new(&document, &mut work, &mut reserve),
         externals: Vec::new(),
-        step: &mut |_| Ok(()),
     };
     let items = evaluation.items(&query.root, &Item::Node(document.root())).unwrap();
     let texts: Vec<String> = items.iter().map(|item| item.text(&document)).collect();
@@ -118,19 +118,97 @@ fn any_cut_of_a_query_is_a_query_or_an_error() {
     }
 }
 
-#[test]
-fn the_texts_that_functions_make_are_counted() {
-    let document = XmlDocument::parse("<r>1234567890</r>").unwrap();
-    let query = XmlQuery::parse("concat(string(/r), string(/r), upper-case(/r))", "query").unwrap();
-    let mut made = 0;
+/// The steps that a query takes, and the memory that it requests in all.
+fn costs(document: &str, query: &str) -> (usize, usize) {
+    let document = XmlDocument::parse(document).unwrap();
+    let query = XmlQuery::parse(query, "query").unwrap();
+    let (mut steps, mut most) = (0, 0);
+    let mut work = |count| {
+        steps += count;
+        Ok(())
+    };
+    let mut reserve = |bytes: usize| {
+        most = most.max(bytes);
+        Ok(())
+    };
     let mut evaluation = Evaluation {
-        document: &document,
+        reader: ItemReader::new(&document, &mut work, &mut reserve),
         externals: Vec::new(),
-        step: &mut |size| {
-            made += size;
-            Ok(())
-        },
     };
     evaluation.items(&query.root, &Item::Node(document.root())).unwrap();
-    assert_eq!(made, 60);
+    (steps, most)
+}
+
+#[test]
+fn memory_of_texts_and_items_is_requested() {
+    let text = format!("<r>{}</r>", "x".repeat(100_000));
+    let dots = vec!["."; 50].join(", ");
+    let (_, most) = costs(&text, &format!("string-length(concat({dots}))"));
+    assert!(most >= 5_000_000, "{most}");
+    let elements = format!("<r>{}</r>", "<a/>".repeat(10_000));
+    let (_, most) = costs(&elements, &format!("count(({}))", vec!["/r/*"; 50].join(", ")));
+    assert!(most >= 500_000 * size_of::<Item>(), "{most}");
+    let (_, most) = costs(&text, &format!("data(({dots}))"));
+    assert!(most >= 5_000_000, "{most}");
+}
+
+#[test]
+fn memory_of_texts_that_are_gone_is_not_requested_again() {
+    let elements = format!("<r>{}</r>", "<a>xxxxxxxxxx</a>".repeat(10_000));
+    for query in [
+        "/r/a[. = \"y\"]",
+        "sum(/r/a)",
+        "/r/a[contains(., \"y\")]",
+        "/r/a[number(.) > 1]",
+    ] {
+        let (_, most) = costs(&elements, query);
+        assert!(most < 5_000_000, "{query}: {most}");
+    }
+}
+
+#[test]
+fn the_bytes_that_are_looked_at_are_steps() {
+    let text = format!("<r>{}</r>", "x".repeat(100_000));
+    let dots = vec!["."; 50].join(", ");
+    for (query, at_least) in [
+        (format!("sum(({dots}))"), 5_000_000),
+        (format!("(.)[({dots}) != ({dots})]"), 250_000_000),
+        (format!("string-length(concat({dots}))"), 5_000_000),
+    ] {
+        let (steps, _) = costs(&text, &query);
+        assert!(steps >= at_least, "{query}: {steps}");
+    }
+}
+
+#[test]
+fn what_is_no_number_has_no_part_in_a_sum() {
+    let document = "<r><a>1</a><a>x</a><a>inf</a><a>3</a><a>INF</a><b/></r>";
+    for (query, expected) in [
+        ("sum(/r/a[. != \"INF\"])", "4"),
+        ("avg(/r/a[. != \"INF\"])", "2"),
+        ("min(/r/a)", "1"),
+        ("max(/r/a[position() < 5])", "3"),
+        ("max(/r/a) > 1000000000", "true"),
+        ("min(/r/b)", ""),
+        ("avg(/r/b)", ""),
+        ("sum(/r/b)", "0"),
+        ("number(/r/a[3])", "NaN"),
+        ("number(\" 1e2 \")", "100"),
+        ("\"&#65;&#x42;&amp;lt; & &amp\"", "AB&lt; & &amp"),
+    ] {
+        assert_eq!(found(document, query), expected, "{query}");
+    }
+}
+
+#[test]
+fn many_prefixes_are_found_at_once() {
+    let mut query = String::new();
+    for at in 0..50_000 {
+        query.push_str(&format!("declare namespace p{at}=\"u{at}\";"));
+    }
+    query.push('.');
+    for at in 0..50_000 {
+        query.push_str(&format!("/p{at}:a"));
+    }
+    assert_eq!(found("<r/>", &query), "");
 }

@@ -1,6 +1,6 @@
 //! The tokens of XQuery.
 
-use selenite_types::is_xml_name;
+use selenite_types::{is_xml_name, referenced_character};
 
 /// A token.
 #[derive(Clone, PartialEq, Debug)]
@@ -88,19 +88,30 @@ fn quoted(rest: &str, quote: char) -> (Token, usize) {
     (Token::Other(quote), 1)
 }
 
-/// The five entities of XML.
+/// With the characters that entities and references stand for.
 fn resolved(text: &str) -> String {
-    let pairs = [
-        ("&lt;", "<"),
-        ("&gt;", ">"),
-        ("&quot;", "\""),
-        ("&apos;", "'"),
-        ("&amp;", "&"),
-    ];
-    pairs
-        .iter()
-        .fold(text.to_owned(), |text, (entity, sign)| text.replace(entity, sign))
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('&') {
+        out.push_str(before);
+        let end = behind.bytes().take(REFERENCE_SIZE_MAX).position(|byte| byte == b';');
+        match end.and_then(|end| Some((referenced_character(&behind[..end]).ok()?, end))) {
+            Some((character, end)) => {
+                out.push(character);
+                rest = &behind[end + 1..];
+            }
+            None => {
+                out.push('&');
+                rest = behind;
+            }
+        }
+    }
+    out.push_str(rest);
+    out
 }
+
+/// Of `#x10FFFF;`, and some zeros.
+const REFERENCE_SIZE_MAX: usize = 16;
 
 /// Longer ones first.
 const SIGNS: [&str; 23] = [
