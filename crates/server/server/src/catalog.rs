@@ -12,6 +12,7 @@ pub(crate) mod object_list;
 pub(crate) mod permission;
 pub(crate) mod permission_kind;
 pub(crate) mod principals;
+pub(crate) mod running_module;
 pub(crate) mod schema;
 pub(crate) mod schema_names;
 pub(crate) mod system_relations;

@@ -17,6 +17,8 @@ use selenite_tds::Column;
 use selenite_tsql::ast::{CursorName, StatementKind};
 use selenite_types::{Moment, Value};
 
+use crate::catalog::running_module::RunningModule;
+
 mod cursor_names;
 mod cursor_rows;
 mod movement;
@@ -43,6 +45,8 @@ pub(crate) struct Cursor {
     /// The program that declared it, with the query.
     pub program: Arc<Program>,
     pub query: StatementId,
+    /// The procedure or trigger of that, as it was (`module-of-its-frame`).
+    pub module: RunningModule,
     /// The variables when it was declared: the query sees those.
     pub slots: Vec<Value>,
     /// The database that was in use.
@@ -126,7 +130,7 @@ impl Cursor {
     pub fn new(
         name: &str,
         (rule, kind, origins): (CursorRule, CursorKind, Vec<Option<usize>>),
-        (program, query): (&Arc<Program>, StatementId),
+        (program, query, module): (&Arc<Program>, StatementId, RunningModule),
         slots: &[Value],
         (database_id, declared): (i32, Moment),
     ) -> Self {
@@ -137,6 +141,7 @@ impl Cursor {
             origins,
             program: Arc::clone(program),
             query,
+            module,
             slots: slots.to_vec(),
             database_id,
             open: None,

@@ -1,19 +1,7 @@
 //! The procedures and triggers of a database that execute as a principal.
 
-use selenite_compiler::program::{Body, Program};
-
 use crate::catalog::module_context::StoredContext;
 use crate::catalog::schema::Schema;
-
-/// As whom the procedure or trigger of a program executes.
-#[must_use]
-pub fn context_of(program: &Program, schema: &Schema) -> Option<StoredContext> {
-    let Body::Procedure { object_id, .. } = program.body() else {
-        return None;
-    };
-    let mut known = all(schema).into_iter();
-    known.find(|(id, _)| id == object_id).map(|(_, context)| context)
-}
 
 /// All of them, by their numbers.
 #[must_use]

@@ -26,7 +26,8 @@
 //!   none ([`check_columns`]).
 //! - `ownership-chains`: what a view or procedure names is not checked if it has the same owner as
 //!   the view or procedure: that of its schema. What has another owner is checked for the caller,
-//!   and so is a text that a procedure executes, and TRUNCATE. A temporary procedure has no owner.
+//!   and so is a text that a procedure executes, and TRUNCATE. A temporary procedure has no owner. That of
+//!   a procedure is the one that it has when it begins ([`crate::catalog::running_module`]).
 //! - `types-are-executed`: a variable of a table type, and rows that a client sends, need EXECUTE on
 //!   the type; in a module, if the type has another owner. A column of a table needs REFERENCES on
 //!   its type. Every user of a database sees its types.

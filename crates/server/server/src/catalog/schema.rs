@@ -54,8 +54,6 @@ pub struct Schema {
     types: user_type::Types,
     principals: Principals,
     properties: Arc<[ExtendedProperty]>,
-    /// Whether a procedure is in another schema than `dbo`.
-    has_other_procedures: bool,
 }
 
 /// A table.
@@ -139,7 +137,6 @@ impl Schema {
                     read.views.insert(key(&view.row.schema, &view.row.name), Arc::new(view));
                 }
                 ObjectKind::Procedure => {
-                    read.has_other_procedures |= !same_name(&row.schema, SCHEMA);
                     read.procedures.insert(key(&row.schema, &row.name), Arc::new(row));
                 }
                 ObjectKind::Sequence => {
@@ -316,17 +313,6 @@ impl Schema {
     /// All functions, in no order.
     pub fn functions(&self) -> impl Iterator<Item = &Arc<SchemaFunction>> {
         self.functions.values()
-    }
-
-    /// The schema of the procedure of a number, if it is another than `dbo`.
-    pub fn schema_of_procedure(&self, object_id: i32) -> Option<&str> {
-        let mut triggers = self.triggers.values();
-        if let Some(trigger) = triggers.find(|trigger| trigger.row.object_id == object_id) {
-            return Some(&trigger.row.schema);
-        }
-        let mut procedures = self.procedures.values().filter(|_| self.has_other_procedures);
-        let found = procedures.find(|row| row.object_id == object_id)?;
-        Some(&found.schema)
     }
 
     /// A temporary table.

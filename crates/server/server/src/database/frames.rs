@@ -6,9 +6,11 @@
 
 use std::sync::Arc;
 
+use selenite_compiler::program::Program;
 use selenite_compiler::{NameKey, SqlError};
 use selenite_runtime::machine::FrameKind;
 
+use crate::catalog::running_module::RunningModule;
 use crate::catalog::table_variables::{KeptRows, TableVariable, Variables};
 use crate::database::transaction::Transaction;
 
@@ -20,8 +22,10 @@ pub struct Frames(Vec<Frame>);
 pub struct Frame {
     /// A batch, procedure or text.
     pub kind: FrameKind,
-    /// The schema of a procedure, in which it looks for others.
-    pub schema: Option<Arc<str>>,
+    /// What it runs.
+    pub program: Arc<Program>,
+    /// The procedure or trigger of that (`module-of-its-frame`).
+    pub module: RunningModule,
     /// The caller's database, if it is another one.
     pub before: Option<i32>,
     /// The database in use when it began.
@@ -55,9 +59,16 @@ impl Frames {
         self.0.last().map(|frame| frame.variables.clone()).unwrap_or_default()
     }
 
-    /// The schema in which the running procedure looks for others; `None` in a batch.
-    pub fn schema(&self) -> Option<Arc<str>> {
-        self.0.last()?.schema.clone()
+    /// The module that runs: in its schema it looks for others.
+    pub fn module(&self) -> RunningModule {
+        self.0.last().map(|frame| frame.module.clone()).unwrap_or_default()
+    }
+
+    /// The module of a program that runs.
+    pub fn module_of(&self, program: &Arc<Program>) -> RunningModule {
+        let mut running = self.0.iter().rev();
+        let found = running.find(|frame| Arc::ptr_eq(&frame.program, program));
+        found.map(|frame| frame.module.clone()).unwrap_or_default()
     }
 
     /// The database in use when the running frame began, if it is in use again when that ends: what USE does in a text

@@ -15,6 +15,7 @@ use selenite_tsql::ast::{Name, ObjectName, StatementKind};
 
 use crate::catalog::catalog_rows::CatalogRow;
 use crate::catalog::permission::check_call;
+use crate::catalog::running_module::RunningModule;
 use crate::catalog::schema::{Schema, is_global, is_temporary};
 use crate::database_error::unknown_database;
 use crate::execution::procedures;
@@ -164,16 +165,18 @@ impl SessionExecutor<'_> {
             catalog.check_place(call.procedure)?;
         }
         // `other..p` is in the caller's default schema there.
-        let caller = self.frames.schema().filter(|_| call.procedure.database.is_none());
-        let found = catalog.called_procedure(call.procedure, caller.as_deref());
+        let caller = match call.procedure.database {
+            None => self.frames.module(),
+            Some(_) => RunningModule::default(),
+        };
+        let found = catalog.called_procedure(call.procedure, caller.schema.as_deref());
         let Some(row) = found.map_or_else(|| procedure_of_synonym(catalog, call.procedure), |row| Ok(Some(row)))?
         else {
             return Ok(None);
         };
         let names = catalog.schema.names();
-        let owner = |schema: &str| names.named(schema).map(|schema| schema.owner);
-        let of_caller = caller.as_deref().and_then(owner);
-        let is_chained = of_caller.is_some() && of_caller == owner(&row.schema);
+        let owner = names.named(&row.schema).map(|schema| schema.owner);
+        let is_chained = caller.owner.is_some() && caller.owner == owner;
         check_call(
             (&row.schema, &row.name),
             is_chained,

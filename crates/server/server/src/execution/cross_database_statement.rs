@@ -37,7 +37,7 @@ impl SessionExecutor<'_> {
         loop {
             let schema_version = self.return_to(current)?.version.sqlite();
             let mut objects = self.scope.objects.clone();
-            if let Some(schema) = self.schema_of_procedure(statement) {
+            if let Some(schema) = self.module_of(statement.program).schema {
                 objects.catalog.default_schema = schema;
             }
             let view = DatabaseView {

@@ -242,9 +242,10 @@ impl SessionExecutor<'_> {
         let (program, query, mut slots) = (Arc::clone(&cursor.program), cursor.query, cursor.slots.clone());
         slots.extend(hidden);
         let notes_versions = read != CursorRead::Keys && cursor.changeable().is_ok();
-        let is_open = cursor.open.is_some();
+        let (is_open, module) = (cursor.open.is_some(), cursor.module.clone());
         let selected = query_of(&program, query)?;
         self.permit(&selected)?;
+        self.cursor_work.module = Some(module);
         self.cursor_work.reading = Some(CursorReading {
             cursor: id,
             read,
@@ -257,6 +258,7 @@ impl SessionExecutor<'_> {
         let done = self.on_tables(&selected, &mut slots, execution);
         let rows = execution.reply.keep_rows(outer);
         let reading = self.cursor_work.reading.take();
+        self.cursor_work.module = None;
         done.map_err(|failure| match failure {
             Failure::Error(error) if matches!(error.number(), 207 | 208) && is_open => {
                 SqlError::cursor_schema_changed().into()

@@ -118,7 +118,7 @@ impl SessionExecutor<'_> {
         let cursor = Cursor::new(
             name,
             (rule, kind, origins),
-            (statement.program, query),
+            (statement.program, query, self.module_of(statement.program)),
             slots,
             (database_id, execution.state.now),
         );
@@ -150,12 +150,15 @@ impl SessionExecutor<'_> {
     fn open_static(&mut self, id: CursorId, execution: &mut ExecutionContext<'_>) -> Result<OpenCursor, Failure> {
         let cursor = self.cursors.cursor(id)?;
         let (program, query, mut slots) = (Arc::clone(&cursor.program), cursor.query, cursor.slots.clone());
+        let module = cursor.module.clone();
         let selected = query_of(&program, query)?;
         self.permit(&selected)?;
+        self.cursor_work.module = Some(module);
         let rows = CursorRows::new(self.session.instance.access(), KeptColumns::All);
         let outer = execution.reply.keep_rows(Some(rows));
         let done = self.on_tables(&selected, &mut slots, execution);
         let rows = execution.reply.keep_rows(outer);
+        self.cursor_work.module = None;
         done.map_err(gone_table)?;
         let rows = rows.ok_or_else(|| SqlError::internal("a cursor without rows"))?;
         let columns = rows.columns.clone();

@@ -9,6 +9,7 @@ use selenite_compiler::catalog::Table;
 use selenite_compiler::statement::{Binding, CursorRead, Statement};
 use selenite_tsql::ast::{self, StatementKind};
 
+use crate::catalog::running_module::RunningModule;
 use crate::cursor::CursorId;
 use crate::execution::name_scope::PlanVersion;
 
@@ -17,6 +18,8 @@ use crate::execution::name_scope::PlanVersion;
 pub(crate) struct CursorWork {
     /// What the statement that runs reads.
     pub reading: Option<CursorReading>,
+    /// The module that declared the cursor whose query runs.
+    pub module: Option<RunningModule>,
     /// The change of a row that runs.
     pub change: Option<CurrentChange>,
     /// What the client asks for that opens a cursor by sp_cursoropen.

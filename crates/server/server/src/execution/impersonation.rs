@@ -10,10 +10,10 @@ use selenite_tsql::ast::{ExecuteAs, Expr, ExprKind, ImpersonatedPrincipal, Liter
 use selenite_types::{DataType, Value, Width};
 
 use crate::catalog::effective_permissions::Permissions;
-use crate::catalog::executing_modules::context_of;
 use crate::catalog::module_context::StoredContext;
 use crate::catalog::permission::{error, may_impersonate, no_access};
 use crate::catalog::principals::DBO;
+use crate::catalog::running_module::{RunningModule, row_of};
 use crate::execution::security_context::Reverts;
 use crate::execution::session_executor::SessionExecutor;
 use crate::master::{DatabaseRecord, TEMPDB};
@@ -214,9 +214,12 @@ impl SessionExecutor<'_> {
             return Ok(());
         }
         self.refresh()?;
-        let stored = context_of(program, &self.scope.objects.catalog.schema);
+        let schema = &self.scope.objects.catalog.schema;
+        let row = row_of(program, schema);
+        let stored = row.and_then(|row| StoredContext::in_state(row.state.as_deref()));
         // `as-it-was-allowed`.
-        let is_same = |of: &StoredContext| !of.is_owner || self.owner_of_program(program) == Some(of.principal);
+        let is_same =
+            |of: &StoredContext| !of.is_owner || RunningModule::of(program, schema).owner == Some(of.principal);
         let identity = stored.filter(is_same).and_then(|of| self.user_identity(of.principal));
         self.begin_context(identity.ok_or_else(|| no_user(""))?, Reverts::Never)
     }

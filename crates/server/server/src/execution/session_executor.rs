@@ -22,6 +22,7 @@ use crate::administration::Administration;
 use crate::audit::{self, Audited, RefusedCalls};
 use crate::catalog::effective_permissions::Permissions;
 use crate::catalog::permission::{check_bulk, no_access};
+use crate::catalog::running_module::RunningModule;
 use crate::catalog::schema::is_temporary;
 use crate::catalog::table_variables::{TableVariable, declared};
 use crate::cursor::{CursorNames, current_of};
@@ -618,6 +619,7 @@ impl SessionExecutor<'_> {
     ) -> Result<(), Failure> {
         self.cursors.check_passed()?;
         let declared = declared(program);
+        let module = RunningModule::of(program, &self.scope.objects.catalog.schema);
         let is_text = matches!(program.body(), Body::Batch);
         let mut variables = self.passed_variables(before, is_text)?;
         let mut trigger = None;
@@ -628,12 +630,11 @@ impl SessionExecutor<'_> {
         }
         if !declared.is_empty() {
             self.refresh()?;
-            let owner = self.owner_of_program(program);
             let depth = self.frames.depth() + 1;
             let connection = &self.transactions.connected()?.database.connection;
             for declared in declared {
                 let table_type = declared.table_type.as_deref();
-                let may = table_type.map_or(Ok(()), |table_type| self.check_execute(table_type, owner));
+                let may = table_type.map_or(Ok(()), |table_type| self.check_execute(table_type, module.owner));
                 match may.and_then(|()| TableVariable::make(connection, &declared, depth)) {
                     Ok(made) => variables.insert(NameKey::new(declared.name), Arc::new(made)),
                     Err(error) => {
@@ -648,7 +649,8 @@ impl SessionExecutor<'_> {
         self.cursors.enter();
         self.frames.begin(Frame {
             kind,
-            schema: self.schema_of_program(program),
+            program: Arc::clone(program),
+            module,
             before,
             database: self.transactions.current,
             variables: Arc::new(variables),

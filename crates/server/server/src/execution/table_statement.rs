@@ -13,8 +13,7 @@ use std::sync::Arc;
 use selenite::thread_memory;
 use selenite_compiler::SqlError;
 use selenite_compiler::catalog::Table;
-use selenite_compiler::definition::SCHEMA;
-use selenite_compiler::program::{Body, Program};
+use selenite_compiler::program::Program;
 use selenite_compiler::statement::{Binding, CursorForm, ResultColumn, Statement};
 use selenite_runtime::change::GivenRow;
 use selenite_runtime::machine::{Affected, Failure, Message, TableStatement};
@@ -27,6 +26,7 @@ use selenite_types::{Decimal, Value};
 use crate::bulk_load::BulkFeed;
 use crate::catalog::permission::{check, check_columns};
 use crate::catalog::permission_kind::PermissionKind;
+use crate::catalog::running_module::RunningModule;
 use crate::catalog::schema::{is_global, is_temporary};
 use crate::database::transaction::Writes;
 use crate::database_error::damaged_page::log_damage;
@@ -347,10 +347,11 @@ impl SessionExecutor<'_> {
         statement: &TableStatement<'_>,
         bind: impl FnOnce(&Binding<'_>, Option<&CursorReading>) -> R,
     ) -> (R, bool, (Vec<NamedUse>, OwnershipChain)) {
-        if let Some(schema) = self.schema_of_procedure(statement) {
+        let module = self.module_of(statement.program);
+        if let Some(schema) = module.schema {
             self.scope.objects.catalog.default_schema = schema;
         }
-        let asked = Asked::of(&self.scope.objects.catalog, self.owner_of_program(statement.program));
+        let asked = Asked::of(&self.scope.objects.catalog, module.owner);
         let binding = Binding {
             catalog: &asked,
             variables: statement.program.variables(),
@@ -361,43 +362,13 @@ impl SessionExecutor<'_> {
         (bound, calls_functions, seen)
     }
 
-    /// The schema of the procedure that a statement is of: names without a schema are looked up there, whatever the
-    /// default schema of the user is. `None` for a batch, and for procedures of no schema of the database in use.
-    pub(crate) fn schema_of_procedure(&self, statement: &TableStatement<'_>) -> Option<Arc<str>> {
-        match self.scope.is_other_database {
-            true => None,
-            false => self.schema_of_program(statement.program),
+    /// The module of the program that a statement is of; none where that runs in another database.
+    pub(crate) fn module_of(&self, program: &Arc<Program>) -> RunningModule {
+        match &self.cursor_work.module {
+            _ if self.scope.is_other_database => RunningModule::default(),
+            Some(module) => module.clone(),
+            None => self.frames.module_of(program),
         }
-    }
-
-    /// The schema of a procedure of the database in use, if it is not the one in which names would be looked up anyhow.
-    pub(crate) fn schema_of_program(&self, program: &Program) -> Option<Arc<str>> {
-        let Body::Procedure { object_id, .. } = program.body() else {
-            return None;
-        };
-        let schema = &self.scope.objects.catalog.schema;
-        match schema.schema_of_procedure(*object_id) {
-            Some(schema) => Some(Arc::from(schema)),
-            // The server's own procedures, and temporary ones, are in no schema.
-            None if *object_id < 0 => None,
-            None => Some(Arc::from(SCHEMA)),
-        }
-    }
-
-    /// The owner of the procedure, function or trigger that a statement is of: `None` in a batch, a text, and for the
-    /// server's own and temporary procedures.
-    pub(crate) fn owner_of_program(&self, program: &Program) -> Option<i32> {
-        let Body::Procedure { object_id, .. } = program.body() else {
-            return None;
-        };
-        if self.scope.is_other_database {
-            return None;
-        }
-        let schema = &self.scope.objects.catalog.schema;
-        let (of, name) = schema.name_of_id(*object_id)?;
-        let is_module = schema.table(&of, &name).is_none() && !name.starts_with('#');
-        let known = schema.names().named(&of).filter(|_| is_module);
-        known.map(|schema| schema.owner)
     }
 
     /// Whether a statement changes only what is private to the session and not undone by a transaction: table
@@ -491,7 +462,7 @@ impl SessionExecutor<'_> {
     /// not read all of them. In a procedure it tells them, as SQL Server does.
     fn without_key(&self, bound: &Statement, error: SqlError) -> SqlError {
         let changes = matches!(bound, Statement::Update(_) | Statement::Merge(_));
-        let is_of_key = changes && [2601, 2627].contains(&error.number()) && self.frames.schema().is_none();
+        let is_of_key = changes && [2601, 2627].contains(&error.number()) && self.frames.module().schema.is_none();
         let may_read = |table: &Arc<Table>| {
             let object = [&*table.database, &table.schema, &table.name];
             is_own(table) || check_columns(PermissionKind::Select, object, None, &self.permissions).is_ok()

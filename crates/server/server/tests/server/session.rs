@@ -69,6 +69,7 @@ mod renaming;
 mod replaced_files;
 mod row_versions;
 mod rowsets;
+mod running_modules;
 mod schemas;
 mod sequences;
 mod sequential_guids;
