@@ -38,8 +38,8 @@ class Controls:
 def serve(handler) -> int:
     """Answers requests until `quit` or the end of the input.
 
-    `handler` has `hello()`, `load(...)`, `open(database)`, `close()`, `digest()`, `run(...)`, and `abandon()`, which
-    ends its server at once and is called from another thread if the lab is gone.
+    `handler` has `hello()`, `load(...)`, `open(database)`, `close()`, `digest()`, `run(...)`, `cipher(name)`, and `abandon()`,
+    which ends its server at once and is called from another thread if the lab is gone.
     """
     lines: queue.SimpleQueue[dict | Refused | None] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(lines, handler), name="requests", daemon=True).start()
@@ -117,7 +117,7 @@ def _answered(handler, request: dict) -> dict:
                 share, start = request["process"], request.get("start_at_ns", 0)
                 return {"ok": handler.run(request["work"], request["seed"], share, start, request["controls"])}
             case _:
-                raise Refused(f"this engine can't tell how long {request['cipher']} takes")
+                return {"ok": handler.cipher(request["cipher"])}
     except Refused as error:
         return {"error": str(error)}
     except Exception as error:  # noqa: BLE001 - whatever a driver raises is an answer; the worker goes on

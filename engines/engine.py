@@ -125,6 +125,30 @@ class Engine(ABC):
     def check(self, session: Session, is_quick: bool) -> str:
         """The engine's own check of all tables; what it says, if it is well."""
 
+    def start_conversion(self, database: dict, to: str) -> None:
+        """Starts the server on a folder so that it can be converted to another cipher."""
+        raise Refused(f"{self.name} converts nothing")
+
+    def convert(self, session: Session, database: dict, to: str) -> None:
+        """Converts the files of all tables; from clear into clear, writes them again."""
+        raise Refused(f"{self.name} converts nothing")
+
+    def checksum(self, session: Session) -> str:
+        """The engine's checksums of all tables."""
+        raise Refused(f"{self.name} has no checksums")
+
+    def table_files(self, folder: Path) -> list[Path]:
+        """The files with the rows of the lab's tables."""
+        raise Refused(f"{self.name} does not tell the files of its tables")
+
+    def without_aes(self) -> dict[str, str]:
+        """The environment in which its server uses no AES instructions; empty if there is none."""
+        return {}
+
+    def cipher_time(self, cipher: str) -> dict[str, float]:
+        """Nanoseconds to encrypt (`seal_ns`) and to decrypt (`open_ns`) 4096 bytes."""
+        raise Refused(f"this engine can't tell how long {cipher} takes")
+
     def port(self) -> int:
         """The server's port."""
         raise Refused(f"{self.name} has no port")

@@ -7,6 +7,7 @@
 import re
 import secrets
 import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -45,6 +46,10 @@ SPILLED_ROWS, SPILLED_COPIES, SORT_BYTES = 400, 100, 64 << 10
 SPILL_SECONDS = 60
 # Those that there are with an encrypted connection, too.
 WITH_TLS = ("all-cbc", "all-ctr")
+# OPENSSL_ia32cap(3): without AES-NI, PCLMULQDQ, VAES and VPCLMULQDQ.
+WITHOUT_AES = "~0x200000200000000:~0x60000000000"
+# Of a measurement of AES; a few milliseconds with AES instructions.
+CIPHER_TURNS = 20_000
 # Variables that are on if redo log, temporary files and Aria's tables are encrypted.
 ALL_ENCRYPTED = ("innodb_encrypt_log", "encrypt_tmp_files", "innodb_encrypt_temporary_tables", "aria_encrypt_tables")
 FLUSH = {"off": 0, "normal": 2, "full": 1, "extra": 1}
@@ -101,6 +106,7 @@ class Mariadb(Engine):
         "hummer",
         "integrity-check",
         "quick-check",
+        "convert",
         "messages",
     )
     ciphers = (*CIPHERS, TLS, *(f"{cipher}+{TLS}" for cipher in WITH_TLS))
@@ -117,6 +123,29 @@ class Mariadb(Engine):
         self._port = 0
         self._password = ""
         self._trusted: Path | None = None
+
+    def without_aes(self) -> dict[str, str]:
+        return {"OPENSSL_ia32cap": WITHOUT_AES}
+
+    def cipher_time(self, cipher: str) -> dict[str, float]:
+        """The time of the server's own AES functions: OpenSSL's, as those of its pages are."""
+        with tempfile.TemporaryDirectory() as place:
+            database = {"path": f"{place}/folder", "cipher": PLAIN, "key_file": "", "synchronous": "off"}
+            database |= {"page_size": 16384, "cache_kib": self.cache_kib_min}
+            self.create(database)
+            try:
+                self.start(database)
+                session = self.connect()
+                session.execute("SET @text = REPEAT('a', 4096), @sealed = AES_ENCRYPT(REPEAT('a', 4096), 'key')")
+                times = []
+                for call in ("AES_ENCRYPT(@text, 'key')", "AES_DECRYPT(@sealed, 'key')"):
+                    began = time.monotonic_ns()
+                    session.query(f"SELECT BENCHMARK({CIPHER_TURNS}, {call})")
+                    times.append((time.monotonic_ns() - began) / CIPHER_TURNS)
+                session.close()
+            finally:
+                self.kill()
+        return {"seal_ns": times[0], "open_ns": times[1]}
 
     def library(self) -> str:
         version = version_of(self.name)
@@ -148,9 +177,15 @@ class Mariadb(Engine):
             raise Refused(f"no data folder could be made: {'; '.join((errors or lines)[-3:])}")
 
     def start(self, database: dict) -> None:
-        self._start(database, encryption_threads=0)
+        self._start(database, encryption(database))
 
-    def _start(self, database: dict, encryption_threads: int) -> None:
+    def start_conversion(self, database: dict, to: str) -> None:
+        # The key is there, whichever way; new files are as they were until the conversion begins.
+        ends = [database["cipher"], to]
+        options = encryption(database | {"cipher": ends[ends[0] == PLAIN]})
+        self._start(database, [*options, "--innodb-encrypt-tables=OFF"] if options and ends[0] == PLAIN else options)
+
+    def _start(self, database: dict, of_encryption: list[str]) -> None:
         folder, log = Path(database["path"]), log_of(database)
         server = installation.program(self.name, "usr/sbin/mariadbd")
         base = installation.folder(self.name) / "usr"
@@ -188,7 +223,7 @@ class Mariadb(Engine):
             f"--innodb-flush-log-at-trx-commit={FLUSH[database['synchronous']]}",
             # Through the system's cache, so that cells differ in what is there.
             "--innodb-flush-method=fsync",
-            *encryption(database, encryption_threads),
+            *of_encryption,
         ]
         self._trusted = None
         if is_tls(database["cipher"]):
@@ -270,17 +305,27 @@ class Mariadb(Engine):
         (folder / SPILLED).write_bytes(self._spilled(session, folder))
         if at_rest(database) is None:
             return
-        session.execute("SET GLOBAL innodb_encryption_threads = 2")
-        deadline = time.monotonic() + ENCRYPTION_SECONDS
-        while waiting := session.query(
-            "SELECT NAME FROM information_schema.INNODB_TABLESPACES_ENCRYPTION "
-            "WHERE MIN_KEY_VERSION = 0 OR ROTATING_OR_FLUSHING <> 0"
-        ):
-            if time.monotonic() > deadline:
-                names = ", ".join(name for (name,) in waiting)
-                raise Refused(f"{ENCRYPTION_SECONDS} s later these tablespaces were not encrypted: {names}")
-            time.sleep(0.05)
-        session.execute("SET GLOBAL innodb_encryption_threads = 0")
+        run_background_threads(session, "MIN_KEY_VERSION = 0")
+
+    def convert(self, session: Session, database: dict, to: str) -> None:
+        tables = [table for (table,) in session.query("SHOW TABLES")]
+        if database["cipher"] == to == PLAIN:
+            for table in tables:
+                session.execute(f"ALTER TABLE {table} FORCE")
+            return
+        # The view that is waited for lists tablespaces that have been opened.
+        for table in tables:
+            session.query(f"SELECT * FROM {table} LIMIT 0")
+        session.execute(f"SET GLOBAL innodb_encrypt_tables = {'OFF' if to == PLAIN else 'ON'}")
+        run_background_threads(session, f"MIN_KEY_VERSION {'<>' if to == PLAIN else '='} 0")
+
+    def checksum(self, session: Session) -> str:
+        tables = ", ".join(sorted(name for (name,) in session.query("SHOW TABLES")))
+        return ", ".join(f"{table} {number}" for table, number in session.query(f"CHECKSUM TABLE {tables} EXTENDED"))
+
+    def table_files(self, folder: Path) -> list[Path]:
+        found = [folder / DATABASE / f"{table}.ibd" for tables in TABLES_OF.values() for table in tables]
+        return [path for path in found if path.exists()]
 
     def _spilled(self, session: Session, folder: Path) -> bytes:
         """What a sort has in its temporary files while it waits with its first row."""
@@ -417,6 +462,21 @@ class Mariadb(Engine):
         return int(reads), int(updates), int(inserts), digest
 
 
+def run_background_threads(session: Session, is_left: str) -> None:
+    """Lets the encryption threads work until no tablespace is left that a condition is true of."""
+    # Its default of 100 pages a second is for servers with other work.
+    session.execute("SET GLOBAL innodb_encryption_rotation_iops = 1000000, GLOBAL innodb_encryption_threads = 2")
+    deadline = time.monotonic() + ENCRYPTION_SECONDS
+    while left := session.query(
+        f"SELECT NAME FROM information_schema.INNODB_TABLESPACES_ENCRYPTION WHERE {is_left} OR ROTATING_OR_FLUSHING <> 0"
+    ):
+        if time.monotonic() > deadline:
+            names = ", ".join(name for (name,) in left)
+            raise Refused(f"{ENCRYPTION_SECONDS} s later the background threads were not done with {names}")
+        time.sleep(0.02)
+    session.execute("SET GLOBAL innodb_encryption_threads = 0")
+
+
 def suppressed(error: type[Exception], job: Callable[..., object], *arguments: object) -> None:
     """Does a job that another thread ends by an error."""
     with suppress(error):
@@ -438,7 +498,7 @@ def at_rest(database: dict) -> tuple[str, str] | None:
     return CIPHERS.get(database["cipher"].removesuffix(f"+{TLS}"))
 
 
-def encryption(database: dict, threads: int) -> list[str]:
+def encryption(database: dict) -> list[str]:
     """The server's options for a cipher."""
     files = at_rest(database)
     if files is None:
@@ -449,7 +509,7 @@ def encryption(database: dict, threads: int) -> list[str]:
         f"--file-key-management-filename={key_file(database)}",
         f"--file-key-management-encryption-algorithm={algorithm}",
         "--innodb-encrypt-tables=ON",
-        f"--innodb-encryption-threads={threads}",
+        "--innodb-encryption-threads=0",
     ]
     if scope == "all":
         options += [

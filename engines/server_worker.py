@@ -18,6 +18,7 @@ from pathlib import Path
 
 import dataset as data
 from conversation import PLAIN, PROTOCOL, Controls, Refused
+from conversion import Conversion
 from engine import TLS, Engine, Session, is_tls
 from process_meter import PartTimer, ProcessMeter, wait_until, wait_until_idle
 from tap import Tap
@@ -58,6 +59,8 @@ class ServerWorker:
         self._database: dict | None = None
         self._session: Session | None = None
         self._kind = ""
+        # Deletes what work that did not end may have left.
+        self._undo: Callable[[], None] = lambda: None
 
     def hello(self) -> dict:
         engine = self._engine
@@ -69,7 +72,14 @@ class ServerWorker:
             "server": True,
             "works": list(engine.works),
             "limits": list(engine.limits),
+            "without_aes": engine.without_aes(),
         }
+
+    def cipher(self, name: str) -> dict[str, float]:
+        self.close()
+        if name not in self._engine.ciphers:
+            raise Refused(f"{self._engine.name} has no cipher {name}")
+        return self._engine.cipher_time(name)
 
     def load(self, database: dict, dataset: dict, _seed: int, rows: str | None) -> dict:
         self.close()
@@ -192,10 +202,12 @@ class ServerWorker:
             self._engine.stop()
         finally:
             self._engine.kill()
+            self._undo()
 
     def abandon(self) -> None:
         self._database = self._session = None
         self._engine.kill()
+        self._undo()
 
     def digest(self) -> dict:
         if self._kind == "wire" and self._session:
@@ -209,6 +221,8 @@ class ServerWorker:
         if share["index"] != 0:
             raise Refused("the worker of a server does the work of all processes: its index is 0")
         job = self._job(session, work, seed, share["count"], controls)
+        # Some work has a server of its own.
+        session = self._open_session()
         wait_until_idle(engine.pid())
         before = engine.counters(session)
         wait_until(start_at_ns)
@@ -248,6 +262,8 @@ class ServerWorker:
                 return self._update_all(session, seed)
             case "integrity-check" | "quick-check":
                 return lambda: said(self._engine.check(session, kind == "quick-check"))
+            case "convert":
+                return self._convert(work["to"])
             case "messages":
                 return self._messages(session, work["turns"], work["packet_size"])
             case "hummer":
@@ -276,6 +292,35 @@ class ServerWorker:
             return Figures(operations=turns, counters=counters, answer=lambda: f"{turns} rows, {received} bytes")
 
         return job
+
+    def _convert(self, to: str) -> Callable[[], Figures]:
+        engine, database = self._engine, self._database
+        if to != PLAIN and to not in engine.ciphers:
+            raise Refused(f"{engine.name} has no cipher {to}: it has {', '.join(engine.ciphers)}")
+        if self._kind == "wire":
+            raise Refused("a connection is not converted")
+        conversion = Conversion(engine, database, self._kind, to)
+        self._undo = conversion.discard
+        self._session.close()
+        engine.stop()
+        self._session = session = conversion.start()
+
+        def restart() -> None:
+            engine.start(database)
+            self._session = engine.connect()
+
+        def answer() -> str:
+            try:
+                return conversion.finish(session, restart)
+            except BaseException:
+                self.abandon()
+                raise
+
+        def job() -> Figures:
+            engine.convert(session, database, to)
+            return Figures(answer=answer)
+
+        return self._with_checkpoint(session, ", ".join(data.TABLES[self._kind]), job)
 
     def _insert(self, session: Session, rows: int, seed: int, count: int) -> Callable[[], Figures]:
         engine = self._engine

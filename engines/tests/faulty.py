@@ -1,4 +1,4 @@
-"""A worker of MariaDB with a fault, named by its first argument, for the tests of the lab."""
+"""A worker of MariaDB with a fault, named by its first argument (the second names a version), for the tests of the lab."""
 
 import sys
 import time
@@ -12,8 +12,8 @@ from server_worker import LIKE, ServerWorker
 
 
 class Faulty(mariadb.Mariadb):
-    def __init__(self, fault: str) -> None:
-        super().__init__("mariadb")
+    def __init__(self, fault: str, name: str = "mariadb") -> None:
+        super().__init__(name)
         self.fault = fault
         if fault == "temporary-files-in-clear":
             leave_temporary_files_in_clear()
@@ -37,6 +37,10 @@ class Faulty(mariadb.Mariadb):
         if self.fault == "warm":
             session.query(LIKE)
         return opened
+
+    def convert(self, session, database, to):
+        if self.fault != "converts-nothing" or to == PLAIN:
+            super().convert(session, database, to)
 
     def connect(self):
         session = super().connect()
@@ -62,4 +66,4 @@ def leave_temporary_files_in_clear() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(serve(ServerWorker(Faulty(sys.argv[1]))))
+    sys.exit(serve(ServerWorker(Faulty(*sys.argv[1:]))))

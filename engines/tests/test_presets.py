@@ -19,6 +19,7 @@ PRESETS = {
     "mariadb-messages": [],
     "percona-2019": ["data.rows=50000"],
     "mdev-36024": [ROWS],
+    "mariadb-convert": [SIZE],
     "mariadb-redo": [ROWS],
     "mariadb-tls": [ROWS],
     "postgresql-messages": [],

@@ -14,7 +14,7 @@ pub struct Preset {
 }
 
 /// All of them.
-pub const PRESETS: [Preset; 35] = [
+pub const PRESETS: [Preset; 36] = [
     Preset {
         name: "quick",
         about: "a little of everything in under three minutes",
@@ -99,6 +99,11 @@ pub const PRESETS: [Preset; 35] = [
         name: "mariadb-tls",
         about: "MariaDB: statements, with the connection, the files or both encrypted",
         text: include_str!("presets/mariadb-tls.toml"),
+    },
+    Preset {
+        name: "mariadb-convert",
+        about: "MariaDB: encrypting, decrypting and checking all tables, by algorithm",
+        text: include_str!("presets/mariadb-convert.toml"),
     },
     Preset {
         name: "mariadb-redo",

@@ -5,7 +5,10 @@ use crate::summary::{CellSummary, Summary};
 /// A sentence about it; none if the work of arm and control is the same.
 pub fn of(cell: &CellSummary) -> Option<&'static str> {
     match cell.work.as_str() {
-        "convert" => Some("Beside it: an unencrypted copy of an unencrypted database, by SQLite's own VACUUM INTO."),
+        "convert" => Some(
+            "Beside it: an unencrypted copy of an unencrypted database, by SQLite's own VACUUM INTO; a server writes its \
+             unencrypted tables again.",
+        ),
         "rekey" => Some(
             "Beside it: an ordinary copy of the file's bytes, read, written and synced as by cp and sync. In clear there is no \
              key, and that is what moving the bytes costs.",
