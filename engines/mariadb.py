@@ -26,20 +26,22 @@ from tls_certificate import certificate
 # Seconds until all tablespaces are encrypted.
 ENCRYPTION_SECONDS = 120
 LOG_FILE_BYTES = 64 << 20
-# What is encrypted, and by which algorithm of file_key_management.
+# What is encrypted, by which algorithm of file_key_management, and the bytes of its key.
 CIPHERS = {
-    "tables-cbc": ("tables", "AES_CBC"),
-    "tables-ctr": ("tables", "AES_CTR"),
-    "all-cbc": ("all", "AES_CBC"),
-    "all-ctr": ("all", "AES_CTR"),
+    "tables-cbc": ("tables", "AES_CBC", 32),
+    "tables-ctr": ("tables", "AES_CTR", 32),
+    "tables-cbc-128": ("tables", "AES_CBC", 16),
+    "tables-cbc-192": ("tables", "AES_CBC", 24),
+    "all-cbc": ("all", "AES_CBC", 32),
+    "all-ctr": ("all", "AES_CTR", 32),
 }
 # What a query that spills had in temporary files: kept in the data folder, since the server deletes them at once.
 SPILLED = "selenite-lab.spilled"
-# The text of each dataset that is sorted by, with the marker in it.
+# A text of each dataset, with the marker in it. One of few bytes is sorted with its key; of a longer one, its place is.
 SPILLED_TEXT = {
-    "scan": "SELECT SomeText AS text FROM SomeData",
-    "statements": "SELECT name AS text FROM testtable",
-    "cards": "SELECT BusinessName AS text FROM Vendor",
+    "scan": "SELECT CONVERT(SomeText USING latin1) AS text FROM SomeData",
+    "statements": "SELECT CONVERT(name USING latin1) AS text FROM testtable",
+    "cards": "SELECT CONVERT(BusinessName USING latin1) AS text FROM Vendor",
 }
 # Rows of the sort, some MiB, and its memory.
 SPILLED_ROWS, SPILLED_COPIES, SORT_BYTES = 400, 100, 64 << 10
@@ -339,7 +341,7 @@ class Mariadb(Engine):
             f"SELECT text, seq FROM ({SPILLED_TEXT[kind]} LIMIT {SPILLED_ROWS}) AS some "
             f"JOIN seq_1_to_{SPILLED_COPIES} LIMIT {SPILLED_ROWS * SPILLED_COPIES}"
         )
-        sql = f"SELECT SLEEP({SPILL_SECONDS}), text FROM ({many}) AS many ORDER BY text, seq"
+        sql = f"SELECT SLEEP({SPILL_SECONDS}), text FROM ({many}) AS many ORDER BY seq"
         waiting = threading.Thread(target=suppressed, args=(self._driver_error(), sorting.query, sql), daemon=True)
         waiting.start()
         try:
@@ -398,7 +400,7 @@ class Mariadb(Engine):
             *ALL_ENCRYPTED,
             "file_key_management_encryption_algorithm",
         )
-        is_all = (at_rest(database) or ("tables", ""))[0] == "all"
+        is_all = (at_rest(database) or [""])[0] == "all"
         is_encrypted = bool(files_of_tables) and encrypted.issuperset(files_of_tables)
         is_encrypted &= not is_all or all(values.get(name) == "ON" for name in ALL_ENCRYPTED)
         files = {}
@@ -493,7 +495,7 @@ def version_of(name: str) -> str:
     return found[1]
 
 
-def at_rest(database: dict) -> tuple[str, str] | None:
+def at_rest(database: dict) -> tuple[str, str, int] | None:
     """What of the files a cipher encrypts, and how; none if it is nothing."""
     return CIPHERS.get(database["cipher"].removesuffix(f"+{TLS}"))
 
@@ -503,10 +505,10 @@ def encryption(database: dict) -> list[str]:
     files = at_rest(database)
     if files is None:
         return []
-    scope, algorithm = files
+    scope, algorithm, key_bytes = files
     options = [
         "--plugin-load-add=file_key_management",
-        f"--file-key-management-filename={key_file(database)}",
+        f"--file-key-management-filename={key_file(database, key_bytes)}",
         f"--file-key-management-encryption-algorithm={algorithm}",
         "--innodb-encrypt-tables=ON",
         "--innodb-encryption-threads=0",
@@ -522,11 +524,11 @@ def encryption(database: dict) -> list[str]:
     return options
 
 
-def key_file(database: dict) -> Path:
-    """The key in the plugin's form, beside the lab's key: not in the data folder."""
+def key_file(database: dict, size: int) -> Path:
+    """The first bytes of the key in the plugin's form, beside the lab's key: not in the data folder."""
     key = Path(database["key_file"])
-    own = key.with_name(key.name + ".mariadb")
-    text = f"1;{key.read_bytes().hex()}\n"
+    own = key.with_name(f"{key.name}.mariadb-{size}")
+    text = f"1;{key.read_bytes()[:size].hex()}\n"
     if not own.exists() or own.read_text() != text:
         own.touch(mode=0o600)
         own.write_text(text)

@@ -23,6 +23,8 @@ WORKS = {
     ],
     "cards": [],
 }
+# Ciphers that differ from others by a key's length or the connection alone.
+ONCE = {"tables-cbc-128", "tables-cbc-192", "all-cbc+tls", "all-ctr+tls"}
 # Engines whose keys of new rows leave a gap after a restart, as SQL Server's do: what is inserted is
 # compared between ciphers, and with SQLite's by the number of rows.
 GAPS = {"serve"}
@@ -57,7 +59,7 @@ def test_answers_are_those_of_sqlite_in_every_cipher(engine, kind, start, refere
     if needed not in hello["works"]:
         pytest.skip(f"{engine} does no {needed}")
     of_ciphers = set()
-    for cipher in ["plain", *(cipher for cipher in hello["ciphers"] if kind == "scan" or "+" not in cipher)]:
+    for cipher in ["plain", *(cipher for cipher in hello["ciphers"] if kind == "scan" or cipher not in ONCE)]:
         place = tmp_path / cipher
         place.mkdir()
         reference = references(place, DATASETS[kind])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import ENGINES, INSTALLED, SEED, Worker, database, server_of, workers
 from installation import pinned
-from server_process import free_port
+from server_process import free_port, is_listening
 
 DATASET = {"kind": "scan", "bytes": 1 << 20}
 # Engines whose programs are in a folder of their own.
@@ -50,6 +50,19 @@ def test_a_port_in_use_is_named(engine, start, references, tmp_path):
         answer = load(worker, spec, reference.rows)
         assert f"port {port} of SELENITE_ENGINE_PORT is in use" in answer["error"]
         assert not Path(spec["path"]).exists()
+
+
+@pytest.mark.parametrize("engine", workers())
+def test_a_server_takes_the_port_that_is_named(engine, start, references, tmp_path):
+    reference = references(tmp_path, DATASET)
+    worker = start(engine, SELENITE_ENGINE_PORT=str(port := free_port()))
+    spec = database(engine, tmp_path)
+    # A recording of the connection needs another one besides.
+    assert "ok" in load(worker, spec, reference.rows)
+    worker.ask("open", database=spec)
+    assert is_listening(port)
+    worker.ask("close")
+    assert not is_listening(port)
 
 
 @pytest.mark.parametrize("engine", workers())
