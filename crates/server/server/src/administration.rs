@@ -23,7 +23,7 @@ use selenite_types::Value;
 use crate::catalog::effective_permissions::Permissions;
 use crate::database::database_registry::DatabaseRegistry;
 use crate::database::dropped_database::{NotDropped, drop_database};
-use crate::database::new_database::{NewDatabase, NotMade};
+use crate::database::new_database::{NewDatabase, NewOwner, NotMade};
 use crate::database::transactions::Transactions;
 use crate::database::unfinished::Settlement;
 use crate::database_error::{of_master, unsupported_statement};
@@ -104,8 +104,9 @@ impl Administration<'_, '_> {
                 Ok(None) | Err(_) => of_master(&error),
             }
         })?;
+        let owner = self.new_owner()?;
         let how = (instance.access(), instance.config().new_databases);
-        let new = NewDatabase::begin(instance.master(), instance.data_folder(), how, &name);
+        let new = NewDatabase::begin(instance.master(), instance.data_folder(), how, (&name, owner));
         let made = new.and_then(|new| {
             let id = new.id();
             let made = new.make().and_then(|draft| new.publish(draft));
@@ -131,6 +132,24 @@ impl Administration<'_, '_> {
             NotMade::Failed(why) => error(1802, format!("CREATE DATABASE failed: {why}.")).with_state(4),
         }
         .into())
+    }
+
+    /// The login that creates a database; none of an administrator, who is `dbo` anyway.
+    ///
+    /// # Errors
+    /// 15405 for a login whose name no user can have.
+    fn new_owner(&self) -> Result<Option<NewOwner>, SqlError> {
+        let directory = self.registry.directory(self.session.instance)?;
+        let own = self.permissions.server.sid();
+        let login = directory.records.iter().find(|login| login.sid == own);
+        let Some(login) = login.filter(|_| !self.permissions.is_administrator) else {
+            return Ok(None);
+        };
+        security::check_new_user(&login.name)?;
+        Ok(Some(NewOwner {
+            name: login.name.clone(),
+            sid: login.sid.to_vec(),
+        }))
     }
 
     /// Completes or undoes what was begun with a database and failed.

@@ -26,6 +26,8 @@ mod logins;
 mod master_error;
 mod protector;
 mod schema;
+mod server_permission;
+mod server_security;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -52,6 +54,9 @@ use rusqlite::{Connection, OpenFlags};
 use selenite::storage::Disk;
 use selenite::{Access, Database, Expected, Layout};
 use selenite_keyring::OriginPolicy;
+pub use server_permission::{
+    PUBLIC_SID, ServerGrant, ServerPermission, ServerRights, ServerRole, ServerSecurity, UNSUPPORTED_ROLES,
+};
 
 use crate::password::PasswordHash;
 

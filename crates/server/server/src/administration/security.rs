@@ -4,8 +4,7 @@
 //!   a database, in the database's own file, and to the login with its security id: so a restored
 //!   database has the users that it had.
 //! - `accepted-permissions-are-enforced`: whatever is accepted is enforced
-//!   (`crate::catalog::permission`). What can't be enforced is refused by name: permissions on the
-//!   server.
+//!   (`crate::catalog::permission`). What can't be enforced is refused by name.
 
 mod grant;
 mod grant_rows;
@@ -14,6 +13,7 @@ mod login;
 mod policy;
 mod procedure;
 mod role;
+mod server_grant;
 mod user;
 
 pub(crate) use procedure::argument;
@@ -43,6 +43,9 @@ impl Administration<'_, '_> {
             StatementKind::CreateRole(create) => self.in_file(execution, |work| work.create_role(create))?,
             StatementKind::AlterRole(alter) if alter.server => self.alter_server_role(alter)?,
             StatementKind::AlterRole(alter) => self.in_file(execution, |work| work.alter_role(alter))?,
+            StatementKind::Permission(change) if server_grant::is_of_server(change) => {
+                self.change_server_permissions(change)?;
+            }
             StatementKind::Permission(change) => self.in_file(execution, |work| work.change_permissions(change))?,
             StatementKind::Drop(drop) => match drop.kind {
                 DropKind::Login => {
@@ -103,6 +106,14 @@ impl Administration<'_, '_> {
             database.note_change();
             Ok(())
         })
+    }
+}
+
+/// 15405: a name that no user can have.
+pub(super) fn check_new_user(name: &str) -> Result<(), SqlError> {
+    match user::is_reserved(name) || user::is_fixed_role(name) {
+        true => Err(special(name)),
+        false => Ok(()),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::Instance;
+use crate::master::ServerSecurity;
 use crate::master::{DatabaseOptions, DatabaseRecord, LoginRecord, MasterError};
 
 /// A copy of both. A change of either calls [`DatabaseRegistry::reload`](crate::DatabaseRegistry::reload).
@@ -16,6 +17,8 @@ pub struct Directory {
     pub logins: Vec<(i32, String)>,
     /// All logins, as they are stored.
     pub records: Vec<LoginRecord>,
+    /// Roles of the server but `sysadmin`, and permissions on it.
+    pub security: ServerSecurity,
 }
 
 impl Directory {
@@ -33,6 +36,7 @@ impl Directory {
             options: instance.master().database_options()?,
             logins: numbered.collect(),
             records: logins,
+            security: instance.master().server_security()?,
         })
     }
 
@@ -48,5 +52,12 @@ impl Directory {
         self.records
             .iter()
             .any(|login| login.sid == sid && login.is_administrator)
+    }
+
+    /// Whether a login is an administrator, or may execute as one.
+    #[must_use]
+    pub fn may_become_administrator(&self, sid: &[u8]) -> bool {
+        self.security
+            .may_become_administrator(sid, |sid| self.is_administrator(sid))
     }
 }

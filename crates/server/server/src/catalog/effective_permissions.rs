@@ -12,6 +12,7 @@ use crate::catalog::permission_kind::{Class, PermissionKind};
 use crate::catalog::principals::{DBO, GUEST, PUBLIC, has_guests};
 use crate::catalog::schema::{Schema, is_global};
 use crate::catalog::schema_names;
+use crate::master::{ServerPermission, ServerRights};
 
 /// The permissions of a login in a database.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -20,6 +21,8 @@ pub struct Permissions {
     pub is_administrator: bool,
     /// Its user's id and name; `None` if it may not use the database.
     pub user: Option<(i32, Arc<str>)>,
+    /// What its login may do on the server; nothing for a user of EXECUTE AS.
+    pub server: ServerRights,
     /// The schema of names without one.
     pub default_schema: Arc<str>,
     /// Its user, the roles that it is in, and `public`.
@@ -145,6 +148,7 @@ impl Permissions {
     pub fn administrator() -> Self {
         Self {
             is_administrator: true,
+            server: ServerRights::all(),
             user: Some((DBO, Arc::from("dbo"))),
             default_schema: Arc::from(SCHEMA),
             principals: vec![DBO, FixedRole::Owner.id(), PUBLIC],
@@ -163,7 +167,7 @@ impl Permissions {
         }
         let user = principals.of_login(sid);
         let is_guest = user.is_none() && has_guests(database_id);
-        match user {
+        let found = match user {
             Some(user) => {
                 let named = (user.id, Arc::from(user.name.as_str()));
                 let own = principals.with_roles(user.id);
@@ -175,7 +179,25 @@ impl Permissions {
                 Self::of_principals(vec![GUEST, PUBLIC], guest, schema_names::GUEST, schema)
             }
             None => Self::of_principals(Vec::new(), None, SCHEMA, schema),
+        };
+        // A user of another database, who has no login here, has no rights on the server.
+        match sid {
+            [] => found,
+            sid => found.with_server(directory.security.of(sid)),
         }
+    }
+
+    /// The same with what its login may do on the server.
+    fn with_server(mut self, server: ServerRights) -> Self {
+        let sees = server.may(ServerPermission::ViewAnyDefinition);
+        self.given.extend(sees.then_some(Given {
+            kind: PermissionKind::ViewDefinition,
+            on: GivenOn::Database,
+            grantee: PUBLIC,
+            state: GrantState::Granted,
+        }));
+        self.server = server;
+        self
     }
 
     /// The permissions of a user or role of a database.
@@ -204,6 +226,7 @@ impl Permissions {
         let grants = grants.filter(|grant| own.contains(&grant.grantee));
         Self {
             is_administrator: false,
+            server: ServerRights::default(),
             default_schema: Arc::from(default_schema),
             schemas: schemas.map(|schema| schema.name.clone()).collect(),
             fixed: own.iter().filter_map(|id| FixedRole::of_id(*id)).collect(),

@@ -121,16 +121,3 @@ impl FixedRole {
         Self::ALL.into_iter().find(|role| same_name(role.name(), name))
     }
 }
-
-/// Roles of SQL Server's server, but `sysadmin`: refused by name, too.
-pub const UNSUPPORTED_OF_SERVER: [&str; 7] = [
-    "serveradmin",
-    "securityadmin",
-    "processadmin",
-    "setupadmin",
-    "bulkadmin",
-    "diskadmin",
-    "dbcreator",
-];
-/// The one role of the server.
-pub const SYSADMIN: &str = "sysadmin";

@@ -2,7 +2,12 @@
 //!
 //! | who | may |
 //! |---|---|
-//! | `sysadmin` | everything, in every database, as `dbo`; alone the files of BULK INSERT and OPENROWSET |
+//! | `sysadmin` | everything, in every database, as `dbo` |
+//! | `securityadmin` | logins but those that are in `sysadmin` or may execute as one, permissions on the server |
+//! | `processadmin` | KILL, the state of the server, caches |
+//! | `dbcreator` | CREATE DATABASE, whose `db_owner` it is then; no ALTER, DROP or RESTORE |
+//! | `bulkadmin` | BULK INSERT and OPENROWSET from the folders of the configuration |
+//! | who is in a role of the server but `sysadmin` | its members, too |
 //! | `db_owner` | everything in the database, but to restore, to drop or to alter it as a whole |
 //! | `db_securityadmin` | GRANT, DENY and REVOKE, but of CONTROL on the database; members of roles of CREATE ROLE |
 //! | `db_accessadmin` | users, and GRANT and DENY of CONNECT |
@@ -37,20 +42,25 @@
 //!   ([`Permissions::sees`]); the texts of views, procedures, checks and defaults to those with ALTER
 //!   or VIEW DEFINITION. The server's own views contain what is visible.
 
+mod administration;
 mod denial;
+mod server;
 
+use administration::check_administration;
 use denial::{check_altered, denied_on_column, no_object_unless};
 pub(crate) use denial::{denied_in, denied_on, error, no_access, no_action, no_drop, no_object};
 use selenite_compiler::catalog::{Column, Table};
 use selenite_compiler::definition::{SCHEMA, mentions};
 use selenite_compiler::{SqlError, same_name, written_object};
 use selenite_tsql::ast::{self, Create, DropKind, ObjectName, SchemaStatement, StatementKind};
+pub(crate) use server::{check_bulk, may_change_members, may_grant_on_server, may_impersonate_login};
 
 use crate::catalog::effective_permissions::{Permissions, Securable};
 use crate::catalog::fixed_role::FixedRole;
 use crate::catalog::permission_kind::PermissionKind;
 use crate::catalog::principals::not_there;
 use crate::catalog::schema_names;
+use crate::master::ServerPermission;
 
 /// `sysadmin-by-default`: whether a statement may be run at all. Statements on rows are checked when they are bound
 /// ([`check_rows`]). `schema_of` is the schema of an object that a name means.
@@ -146,8 +156,13 @@ fn no_key_management(manage: &ast::KeyManagement) -> SqlError {
 #[expect(clippy::wildcard_enum_match_arm, reason = "the caller has picked principals")]
 fn check_principal(kind: &StatementKind, permissions: &Permissions, login: &str) -> Result<(), SqlError> {
     match kind {
-        StatementKind::AlterRole(alter) if alter.server => Err(not_there("alter", "server role", &alter.name.text)),
         StatementKind::AlterLogin(alter) if is_own_password(alter, login) => Ok(()),
+        // Which login it is, is known where it is changed.
+        StatementKind::AlterLogin(_) | StatementKind::CreateLogin(_)
+            if permissions.server.may(ServerPermission::AlterAnyLogin) =>
+        {
+            Ok(())
+        }
         StatementKind::AlterLogin(alter) => Err(not_there("alter", "login", &alter.name.text)),
         StatementKind::CreateLogin(_) => Err(no_action()),
         StatementKind::CreateUser(_) | StatementKind::AlterUser(_)
@@ -160,56 +175,6 @@ fn check_principal(kind: &StatementKind, permissions: &Permissions, login: &str)
         StatementKind::AlterRole(_) => Ok(()),
         StatementKind::AlterUser(alter) => Err(not_there("alter", "user", &alter.name.text)),
         _ => Err(no_action()),
-    }
-}
-
-/// Databases as a whole, and the server.
-#[expect(clippy::wildcard_enum_match_arm, reason = "the caller has picked administration")]
-fn check_administration(
-    kind: &StatementKind,
-    permissions: &Permissions,
-    (login, database): (&str, &str),
-) -> Result<(), SqlError> {
-    match kind {
-        StatementKind::CreateDatabase(_) => Err(denied_in("CREATE DATABASE", "master")),
-        StatementKind::AlterDatabase(alter) => {
-            let name = alter.name.as_ref().map_or(database, |name| &name.text);
-            let text = format!(
-                "User does not have permission to alter database '{name}', the database does not exist, or the database is \
-                 not in a state that allows access checks."
-            );
-            Err(error(5011, text).with_severity(14).with_state(9))
-        }
-        StatementKind::Backup(backup) => check_backup(backup, permissions, database),
-        StatementKind::Restore(restore) => Err(denied_restore(restore)),
-        StatementKind::Dbcc(dbcc) => check_dbcc(dbcc, permissions, (login, database)),
-        StatementKind::Kill(_) => {
-            let text = "User does not have permission to use the KILL statement.";
-            Err(error(6102, text.to_owned()).with_severity(14))
-        }
-        StatementKind::Checkpoint(_) if permissions.may(PermissionKind::Checkpoint, Securable::Database) => Ok(()),
-        StatementKind::Checkpoint(_) => Err(denied_in("CHECKPOINT", database)),
-        StatementKind::Reconfigure { .. } => {
-            let text = "You do not have permission to run the RECONFIGURE statement.";
-            Err(error(5812, text.to_owned()).with_severity(14))
-        }
-        _ => Err(no_action()),
-    }
-}
-
-/// 262: a backup of the database in use, in which the permissions were read. The value of a variable is not known here.
-fn check_backup(backup: &ast::Backup, permissions: &Permissions, database: &str) -> Result<(), SqlError> {
-    let wanted = match backup.kind {
-        ast::BackupKind::Database => PermissionKind::BackupDatabase,
-        ast::BackupKind::Log => PermissionKind::BackupLog,
-    };
-    let (name, is_here) = match &backup.database {
-        ast::NameOrVariable::Name(name) => (&name.text, same_name(&name.text, database)),
-        ast::NameOrVariable::Variable(name) => (name, false),
-    };
-    match is_here && permissions.may(wanted, Securable::Database) {
-        true => Ok(()),
-        false => Err(denied_in(wanted.name(), name)),
     }
 }
 
@@ -525,6 +490,7 @@ fn check_drop(drop: &ast::Drop, (permissions, schema_of): (&Permissions, SchemaO
         }
         // Whose role it is, and in which schema a type is, is known where it is dropped.
         DropKind::User | DropKind::Role | DropKind::Type => return Ok(()),
+        DropKind::Login if permissions.server.may(ServerPermission::AlterAnyLogin) => return Ok(()),
         DropKind::Login => return Err(not_there("drop", "login", &first(drop))),
         DropKind::Certificate => return Err(not_there("drop", "certificate", &first(drop))),
         DropKind::CryptographicProvider => return Err(not_there("drop", "cryptographic provider", &first(drop))),
@@ -556,7 +522,7 @@ fn first(drop: &ast::Drop) -> String {
 }
 
 /// A client that knows the old password may change its own password, and nothing else.
-fn is_own_password(alter: &ast::AlterLogin, login: &str) -> bool {
+pub(crate) fn is_own_password(alter: &ast::AlterLogin, login: &str) -> bool {
     let ast::AlterLoginAction::With {
         password: Some(password),
         old_password: Some(_),
@@ -569,63 +535,6 @@ fn is_own_password(alter: &ast::AlterLogin, login: &str) -> bool {
         && !password.unlock
         && !password.must_change
         && selenite_compiler::same_name(&alter.name.text, login)
-}
-
-fn denied_restore(restore: &ast::Restore) -> SqlError {
-    match &restore.database {
-        Some(ast::NameOrVariable::Name(name)) => {
-            let text = format!("User does not have permission to RESTORE database '{}'.", name.text);
-            error(3110, text).with_severity(14)
-        }
-        Some(ast::NameOrVariable::Variable(_)) | None => denied_in("CREATE DATABASE", "master"),
-    }
-}
-
-/// 2571.
-fn check_dbcc(dbcc: &ast::Dbcc, permissions: &Permissions, (login, database): (&str, &str)) -> Result<(), SqlError> {
-    let command = dbcc.command.text.as_str();
-    let is_of_database = [
-        "CHECKDB",
-        "CHECKTABLE",
-        "CHECKALLOC",
-        "CHECKCATALOG",
-        "CHECKCONSTRAINTS",
-        "CHECKIDENT",
-        "SHRINKDATABASE",
-        "OPENTRAN",
-    ]
-    .iter()
-    .any(|known| command.eq_ignore_ascii_case(known));
-    let is_free = ["TRACESTATUS", "USEROPTIONS"]
-        .iter()
-        .any(|known| command.eq_ignore_ascii_case(known));
-    let is_here = dbcc
-        .arguments
-        .iter()
-        .all(|argument| names_own(command, &argument.to_string(), database));
-    if is_free || is_of_database && permissions.owns() && is_here {
-        return Ok(());
-    }
-    let text = format!("User '{login}' does not have permission to run DBCC {command}.");
-    Err(error(2571, text).with_severity(14).with_state(3))
-}
-
-/// Whether the argument of a DBCC command names something of the database in use, in which the caller's permissions
-/// were read.
-fn names_own(command: &str, argument: &str, database: &str) -> bool {
-    let text = argument.trim_start_matches('N').trim_matches(['\'', '"', '[', ']']);
-    let names_object = ["CHECKTABLE", "CHECKIDENT", "CHECKCONSTRAINTS"]
-        .iter()
-        .any(|known| command.eq_ignore_ascii_case(known));
-    let parts: Vec<&str> = text.split('.').collect();
-    match (names_object, parts.as_slice()) {
-        // The value of a variable is not known here.
-        _ if text.starts_with('@') => false,
-        (true, [_] | [_, _]) => true,
-        (true, [first, ..]) => same_name(first.trim_matches(['[', ']', '"']), database),
-        (false, _) => same_name(text, database),
-        (true, []) => false,
-    }
 }
 
 /// Whether a permission on something may be granted, denied and revoked as its owner does it.
@@ -648,20 +557,6 @@ pub fn may_impersonate(user: i32, permissions: &Permissions) -> bool {
 /// the owner of the database.
 pub fn may_act_as(principal: i32, permissions: &Permissions) -> bool {
     permissions.owns() || permissions.is_or_is_in(principal)
-}
-
-/// Whether files of the server may be read: ADMINISTER BULK OPERATIONS.
-///
-/// # Errors
-/// 4834.
-pub fn check_bulk(permissions: &Permissions) -> Result<(), SqlError> {
-    match permissions.is_administrator {
-        true => Ok(()),
-        false => Err(error(
-            4834,
-            "You do not have permission to use the bulk load statement.".to_owned(),
-        )),
-    }
 }
 
 /// Whether plans of statements in a database may be shown, to those who may run them: SHOWPLAN.

@@ -220,6 +220,25 @@ pub(crate) fn ensure(connection: &Connection) -> Result<(), SqlError> {
     run().map_err(|error| tsql_error(&error))
 }
 
+/// Makes the login of a new database's creator a user of it, in `db_owner`.
+///
+/// # Errors
+/// SQLite's error.
+pub fn add_owner(connection: &Connection, (name, sid): (&str, &[u8]), now: i64) -> Result<(), SqlError> {
+    ensure(connection)?;
+    let run = || -> rusqlite::Result<()> {
+        let sql = format!(
+            "INSERT INTO main.selenite_user (id, name, folded, sid, created, modified, default_schema) \
+             VALUES ({NEXT_ID}, ?1, ?2, ?3, ?4, ?4, ?5)"
+        );
+        connection.execute(&sql, (name, crate::master::folded(name), sid, now, SCHEMA))?;
+        let sql =
+            "INSERT INTO main.selenite_member (role, member) SELECT ?1, id FROM main.selenite_user WHERE sid = ?2";
+        connection.execute(sql, (FixedRole::Owner.id(), sid)).map(drop)
+    };
+    run().map_err(|error| tsql_error(&error))
+}
+
 fn has_default_schema(connection: &Connection) -> rusqlite::Result<bool> {
     let sql = "SELECT 1 FROM pragma_table_info('selenite_user', 'main') WHERE name = 'default_schema'";
     Ok(connection.query_row(sql, [], |_| Ok(())).optional()?.is_some())

@@ -16,7 +16,7 @@ use selenite::{Access, Database, Draft, EngineError, Layout, Suite};
 use selenite_keyring::OriginPolicy;
 
 use crate::NewDatabases;
-use crate::catalog::catalog_rows;
+use crate::catalog::{catalog_rows, principals};
 use crate::database::database_connection::look_by;
 use crate::database::expectation::plain_access;
 use crate::master::{DatabaseName, DatabaseRecord, Master, MasterError, load_commitment};
@@ -28,6 +28,16 @@ pub struct NewDatabase<'a> {
     new_databases: NewDatabases,
     record: DatabaseRecord,
     path: PathBuf,
+    owner: Option<NewOwner>,
+}
+
+/// The login that creates a database and is no administrator: it becomes a user of it, in `db_owner`.
+#[derive(Clone, Debug)]
+pub struct NewOwner {
+    /// Its name, which the user gets.
+    pub name: String,
+    /// Its security id.
+    pub sid: Vec<u8>,
 }
 
 /// Why none was created.
@@ -70,7 +80,7 @@ impl<'a> NewDatabase<'a> {
         master: &'a Master,
         folder: &Path,
         (access, new_databases): (&Access, NewDatabases),
-        name: &DatabaseName,
+        (name, owner): (&DatabaseName, Option<NewOwner>),
     ) -> Result<Self, NotMade> {
         let path = name.path(folder);
         let record = master.add_database(name)?;
@@ -84,6 +94,7 @@ impl<'a> NewDatabase<'a> {
             new_databases,
             record,
             path,
+            owner,
         };
         if let Some(there) = in_the_way(&new.path) {
             new.give_up();
@@ -122,6 +133,10 @@ impl<'a> NewDatabase<'a> {
         let failed = |error: &dyn std::fmt::Display| NotMade::Failed(error.to_string());
         let connection = look_by(path, &self.access).map_err(|error| failed(&error))?;
         catalog_rows::ensure(&connection, "main").map_err(|error| failed(&error))?;
+        if let Some(owner) = &self.owner {
+            let added = principals::add_owner(&connection, (&owner.name, &owner.sid), self.record.created);
+            added.map_err(|error| failed(&error))?;
+        }
         connection.close().map_err(|(_, error)| failed(&error))
     }
 

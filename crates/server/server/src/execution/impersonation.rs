@@ -11,7 +11,7 @@ use selenite_types::{DataType, Value, Width};
 
 use crate::catalog::effective_permissions::Permissions;
 use crate::catalog::module_context::StoredContext;
-use crate::catalog::permission::{error, may_impersonate, no_access};
+use crate::catalog::permission::{error, may_impersonate, may_impersonate_login, no_access};
 use crate::catalog::principals::DBO;
 use crate::catalog::running_module::{RunningModule, row_of};
 use crate::execution::security_context::Reverts;
@@ -173,7 +173,7 @@ impl SessionExecutor<'_> {
             current.user.is_none() && i64::from(current.login_id) == id
         };
         let found = logins.iter().find(|login| same_name(&login.name, name));
-        let found = found.filter(|login| self.permissions.is_administrator || is_own(login.id));
+        let found = found.filter(|login| may_impersonate_login(&login.sid, &self.permissions) || is_own(login.id));
         let Some(login) = found else {
             // 15406: a login that the session may not execute as.
             let text = format!(

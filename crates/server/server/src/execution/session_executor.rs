@@ -497,8 +497,7 @@ impl SessionExecutor<'_> {
     /// The procedure's own, if it was run.
     pub fn call(&mut self, call: &Call<'_>, mut execution: ExecutionContext<'_>) -> Result<Option<Callee>, Failure> {
         self.refresh_permissions()?;
-        let may = self.permissions.is_administrator;
-        let done = match self.administration().call_security(call, may, &mut execution) {
+        let done = match self.administration().call_security(call, &mut execution) {
             Ok(None) => match self.administration().call_accept(call) {
                 Ok(None) => match self.administration().call_rename(call, &mut execution) {
                     Ok(None) => self.call_definition(call, &mut execution),

@@ -6,6 +6,7 @@ use std::time::Instant;
 use super::Refusal;
 use crate::Instance;
 use crate::lockout::{Account, Attempt, Blocked};
+use crate::master::ServerPermission;
 use crate::master::{Attempts, LoginRecord, MasterError};
 use crate::password::{PasswordFault, PasswordHash, check_new_password};
 
@@ -128,6 +129,11 @@ fn decide(instance: &Instance, applicant: &Applicant<'_>, afterwards: &mut After
     }
     if login.is_disabled {
         return Err(Refusal::Disabled);
+    }
+    let security = instance.master().server_security();
+    let rights = security.map_err(|error| tsql_error(&error))?.of(&login.sid);
+    if !login.is_administrator && !rights.may(ServerPermission::ConnectSql) {
+        return Err(Refusal::ConnectDenied);
     }
     match applicant.new_password {
         Some(new_password) => change_password(instance, applicant, &login, new_password)?,

@@ -19,6 +19,8 @@ pub enum Refusal {
     TooManyFailures,
     /// No one may log in by it.
     Disabled,
+    /// CONNECT SQL was denied to it.
+    ConnectDenied,
     /// A new password has to be chosen.
     MustChange,
     /// So it has, since the old one is too old.
@@ -75,7 +77,9 @@ impl Refusal {
         };
         let own = |number, text| vec![Notice::new(LOGIN_SEVERITY, number, text)];
         match self {
-            Self::Unknown | Self::WrongPassword | Self::TooManyFailures | Self::Trouble(_) => login(failed),
+            Self::Unknown | Self::WrongPassword | Self::TooManyFailures | Self::ConnectDenied | Self::Trouble(_) => {
+                login(failed)
+            }
             Self::Locked => own(
                 18486,
                 format!(
@@ -166,6 +170,7 @@ impl fmt::Display for Refusal {
             Self::Locked => f.write_str("locked after wrong passwords"),
             Self::TooManyFailures => f.write_str("too many wrong passwords from this address"),
             Self::Disabled => f.write_str("the login is disabled"),
+            Self::ConnectDenied => f.write_str("CONNECT SQL was denied to the login"),
             Self::MustChange => f.write_str("the password must be changed first"),
             Self::Expired => f.write_str("the password has expired"),
             Self::NewPassword(broken) => write!(f, "the new password is {}", new_password(*broken).1),

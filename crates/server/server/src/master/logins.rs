@@ -220,6 +220,7 @@ impl Master {
             if login.id == SA {
                 return Err(MasterError::Reserved(login.name));
             }
+            super::server_security::forget_login(connection, &login.sid)?;
             connection.execute("DELETE FROM selenite_login WHERE id = ?1", [login.id])?;
             Ok(())
         })

@@ -11,6 +11,7 @@ pub fn create(connection: &Connection) -> Result<(), MasterError> {
     connection.execute_batch(TABLES)?;
     connection.execute_batch(super::key_management::TABLES)?;
     connection.execute_batch(super::keys::TABLES)?;
+    connection.execute_batch(super::server_security::TABLES)?;
     upgrade(connection)?;
     super::keys::upgrade(connection)
 }

@@ -5,6 +5,7 @@ use selenite_tsql::ast::TypeReference;
 
 use crate::catalog::effective_permissions::Securable;
 use crate::catalog::permission_kind::{Class, PermissionKind};
+use crate::master::ServerPermission;
 use crate::names::session_objects::SessionObjects;
 
 impl SessionObjects {
@@ -107,15 +108,21 @@ impl SessionObjects {
         }
     }
 
-    /// An administrator has all permissions on the server, every other login those of `public`.
+    /// An administrator has all permissions on the server, every other login those of `public`, and what it was granted.
     fn effective_on_server(&self) -> Effective {
-        let held = match self.permissions().is_administrator {
-            true => OF_SERVER,
-            false => OF_PUBLIC,
+        let permissions = self.permissions();
+        let is_held = |name: &&&str| {
+            let kind = ServerPermission::of_name(name);
+            **name == VIEW_ANY_DATABASE || kind.is_some_and(|kind| permissions.server.may(kind))
+        };
+        let held: Vec<&str> = match (permissions.is_administrator, self.identity.user) {
+            (true, _) => OF_SERVER.to_vec(),
+            (false, None) => OF_SERVER.iter().filter(is_held).copied().collect(),
+            (false, Some(_)) => OF_PUBLIC.to_vec(),
         };
         Effective {
             possible: OF_SERVER.to_vec(),
-            held: held.to_vec(),
+            held,
             of_columns: Vec::new(),
         }
     }

@@ -6,8 +6,9 @@ use selenite_compiler::{Key, PrincipalFacts, same_name};
 
 use crate::catalog::directory::Directory;
 use crate::catalog::effective_permissions::Permissions;
-use crate::catalog::fixed_role::{FixedRole, SYSADMIN};
+use crate::catalog::fixed_role::FixedRole;
 use crate::catalog::principals::{DBO, GUEST, PUBLIC, Principals};
+use crate::master::ServerRole;
 use crate::names::identity::Identity;
 
 /// A user or role of the database in use.
@@ -60,7 +61,13 @@ pub fn login_facts(key: Key<'_>, identity: &Identity, directory: &Directory) -> 
     if is_it(SERVER_PUBLIC, "public") {
         return Some(role(SERVER_PUBLIC, "public", true));
     }
-    is_it(SYSADMIN_ID, SYSADMIN).then(|| role(SYSADMIN_ID, SYSADMIN, identity.is_administrator(directory)))
+    let found = ServerRole::ALL.into_iter().find(|role| is_it(role.id(), role.name()))?;
+    let is_member = match (found, identity.user) {
+        (_, Some(_)) => false,
+        (ServerRole::SysAdmin, None) => directory.is_administrator(&identity.sid),
+        (found, None) => directory.security.of(&identity.sid).is_in(found),
+    };
+    Some(role(found.id(), found.name(), is_member))
 }
 
 fn user_or_login(id: i32, name: Arc<str>) -> PrincipalFacts {
@@ -81,6 +88,5 @@ fn role(id: i32, name: &str, is_member: bool) -> PrincipalFacts {
     }
 }
 
-/// SQL Server's numbers.
+/// SQL Server's number.
 const SERVER_PUBLIC: i32 = 2;
-const SYSADMIN_ID: i32 = 3;

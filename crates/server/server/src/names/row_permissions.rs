@@ -16,6 +16,7 @@ use crate::catalog::effective_permissions::{Permissions, Securable};
 use crate::catalog::permission::{check_columns, denied_in, error, no_object};
 use crate::catalog::permission_kind::PermissionKind;
 use crate::catalog::schema_names::SchemaNames;
+use crate::master::ServerPermission;
 use crate::names::named_relation::{NamedRelation, NamedUse, NamedUses, is_own};
 use crate::names::session_catalog::SessionCatalog;
 
@@ -456,8 +457,7 @@ fn is_queried(top: Option<&ast::Top>) -> bool {
     top.is_some_and(|top| !is_constant(&top.count))
 }
 
-/// VIEW SERVER STATE and VIEW DATABASE STATE: what other sessions do is visible to administrators, and what a
-/// database is made of to its owners. Views that show every user their own session contain that alone.
+/// VIEW SERVER STATE and VIEW DATABASE STATE: what other sessions do, and what a database is made of. Views that show every user their own session contain that alone.
 fn check_system(name: &str, (permissions, database): (&Permissions, &str)) -> Result<(), SqlError> {
     let name = name.to_ascii_lowercase();
     if !name.starts_with("dm_") || OWN.contains(&name.as_str()) {
@@ -468,6 +468,9 @@ fn check_system(name: &str, (permissions, database): (&Permissions, &str)) -> Re
             true => Ok(()),
             false => Err(denied_in("VIEW DATABASE STATE", database)),
         };
+    }
+    if permissions.server.may(ServerPermission::ViewServerState) {
+        return Ok(());
     }
     let text = "VIEW SERVER STATE permission was denied on object 'server', database 'master'.";
     Err(error(300, text.to_owned()).with_severity(14))

@@ -12,6 +12,7 @@ use crate::catalog::grants::{Grant, GrantState, GrantedOn};
 use crate::catalog::permission_kind::{Class, PermissionKind};
 use crate::catalog::principals::{DBO, GUEST};
 use crate::master::LoginRecord;
+use crate::master::{PUBLIC_SID, ServerPermission, ServerRole};
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
     ViewSpec {
@@ -34,6 +35,13 @@ pub(crate) const VIEWS: &[ViewSpec] = &[
         is_of_server: true,
         columns: &[MEMBERS],
         rows: server_role_members,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "server_permissions",
+        is_of_server: true,
+        columns: &[PERMISSION],
+        rows: server_permissions,
     },
     ViewSpec {
         schema: SYS,
@@ -129,12 +137,16 @@ const LOGIN: &[ColumnSpec] = &[
 
 const MEMBERS: &[ColumnSpec] = &[("role_principal_id", INT, false), ("member_principal_id", INT, false)];
 
-/// The logins that are visible to the session: a login that is no administrator sees itself and sa.
+/// The logins that are visible to the session: a login without ALTER ANY LOGIN and VIEW ANY DEFINITION sees itself and
+/// sa.
 fn seen<'a>(context: &'a ViewContext<'_>) -> impl Iterator<Item = &'a LoginRecord> {
-    let is_administrator = context.objects.permissions().is_administrator;
+    let server = context.objects.permissions().server;
+    let sees_all = [ServerPermission::AlterAnyLogin, ServerPermission::ViewAnyDefinition]
+        .into_iter()
+        .any(|kind| server.may(kind));
     let own = i64::from(context.objects.identity.login_id);
     let logins = context.objects.directory.records.iter();
-    logins.filter(move |login| is_administrator || login.id == own || login.id == SA)
+    logins.filter(move |login| sees_all || login.id == own || login.id == SA)
 }
 
 fn server_principals(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
@@ -158,11 +170,12 @@ fn server_principals(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
         ]);
     }
     let started = Cell::of_time(Some(context.objects.instance.started()), offset);
-    for (name, id, is_fixed) in [("public", 2_u8, false), ("sysadmin", SYSADMIN, true)] {
+    let fixed = ServerRole::ALL.into_iter().map(|role| (role.name(), role.id(), true));
+    for (name, id, is_fixed) in [("public", PUBLIC_ID, false)].into_iter().chain(fixed) {
         rows.push(row![
             name,
             id,
-            vec![id],
+            vec![u8::try_from(id).unwrap_or(0)],
             "R",
             "SERVER_ROLE",
             false,
@@ -203,8 +216,21 @@ fn sql_logins(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
 }
 
 fn server_role_members(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
-    let administrators = seen(context).filter(|login| login.is_administrator);
-    Ok(administrators.map(|login| row![SYSADMIN, login.id]).collect())
+    let security = &context.objects.directory.security;
+    let mut rows = Vec::new();
+    for login in seen(context) {
+        let is_in = |role: &ServerRole| match *role == ServerRole::SysAdmin {
+            true => login.is_administrator,
+            false => security.members.contains(&(*role, login.sid.to_vec())),
+        };
+        rows.extend(
+            ServerRole::ALL
+                .iter()
+                .filter(|role| is_in(role))
+                .map(|role| row![role.id(), login.id]),
+        );
+    }
+    Ok(rows)
 }
 
 const DATABASE: &[ColumnSpec] = &[
@@ -423,6 +449,58 @@ fn database_permissions(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError>
     Ok(grants.iter().map(row).collect())
 }
 
+/// What was granted and denied on the server, to the logins that the session sees and to `public`. A login has CONNECT
+/// SQL unless that is denied.
+fn server_permissions(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
+    let logins: Vec<&LoginRecord> = seen(context).collect();
+    let id_of = |sid: &[u8]| {
+        let found = logins.iter().find(|login| login.sid == sid).map(|login| login.id);
+        found.or_else(|| (sid == PUBLIC_SID).then_some(i64::from(PUBLIC_ID)))
+    };
+    let row = |on: i64, grantee: i64, (name, letters): (&str, &str), is_denied: bool| {
+        let (class, description) = if on == 0 {
+            (100, "SERVER")
+        } else {
+            (101, "SERVER_PRINCIPAL")
+        };
+        let state = if is_denied {
+            GrantState::Denied
+        } else {
+            GrantState::Granted
+        };
+        row![
+            class,
+            description,
+            on,
+            0,
+            grantee,
+            1,
+            format!("{letters:<4}"),
+            name,
+            state.words().0,
+            state.words().1,
+        ]
+    };
+    let grants = &context.objects.directory.security.grants;
+    let mut rows = vec![row(0, i64::from(PUBLIC_ID), ("VIEW ANY DATABASE", "VWDB"), false)];
+    let connect = ServerPermission::ConnectSql;
+    for login in &logins {
+        if !grants
+            .iter()
+            .any(|grant| grant.kind == connect && grant.grantee == login.sid)
+        {
+            rows.push(row(0, login.id, connect.words(), false));
+        }
+    }
+    for grant in grants {
+        let on = if grant.on.is_empty() { Some(0) } else { id_of(&grant.on) };
+        if let (Some(on), Some(grantee)) = (on, id_of(&grant.grantee)) {
+            rows.push(row(on, grantee, grant.kind.words(), grant.is_denied));
+        }
+    }
+    Ok(rows)
+}
+
 /// SQL Server's numbers.
-const SYSADMIN: u8 = 3;
+const PUBLIC_ID: i32 = 2;
 const SA: i64 = 1;

@@ -10,7 +10,7 @@ use selenite_compiler::SqlError;
 use selenite_types::storage::StoredRef;
 use selenite_types::{DataType, Width};
 
-use super::sessions::{handle, handle_of, millis, options_of, shown, spid, state_of, with_options};
+use super::sessions::{handle, handle_of, millis, options_of, shown, shows_text, spid, state_of, with_options};
 use super::{
     BIG, BIT, Cell, ColumnSpec, FunctionSpec, INT, LONG_TEXT, NAME, Row, SMALL, SYS, TIME, ViewContext, ViewSpec,
     bytes, row, text,
@@ -91,7 +91,7 @@ fn requests(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
             Cell::of_time(session.request_start(), offset),
             if wait.is_some() { "suspended" } else { "running" },
             activity.command(),
-            handle_of(session),
+            handle_of(context, session),
             state.as_deref().map(|state| state.database_id),
             1,
             spid(blocker),
@@ -164,7 +164,8 @@ fn sql_text(context: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<Ve
     let found = sessions.iter().find_map(|session| {
         let request = session.activity().request()?;
         let source = request.program.source();
-        (handle(source) == wanted).then(|| row![Cell::Null, Cell::Null, Cell::Null, false, source])
+        (handle(source) == wanted && shows_text(context, session, source))
+            .then(|| row![Cell::Null, Cell::Null, Cell::Null, false, source])
     });
     Ok(found.into_iter().collect())
 }

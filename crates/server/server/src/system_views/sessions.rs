@@ -2,6 +2,8 @@
 //!
 //! - `own-options-are-current`: the options of the session that reads the view are the current
 //!   ones. Those of other sessions are as at the beginning or end of their last request.
+//! - `secrets-stay`: a text of another session that may have a password is shown to administrators alone, and so is its
+//!   handle, by which it could be guessed: who has VIEW SERVER STATE could log in as another.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,6 +16,7 @@ use selenite_types::DateFormat;
 use super::{
     BIG, BIT, Cell, ColumnSpec, INT, NAME, Row, SMALL, SYS, TIME, ViewContext, ViewSpec, bytes, narrow, row, text,
 };
+use crate::master::ServerPermission;
 use crate::{SessionEntry, SessionSight, Status};
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
@@ -180,7 +183,7 @@ fn connections(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
             i32::from(facts.peer.port()),
             facts.local.ip().to_string(),
             i32::from(facts.local.port()),
-            handle_of(session),
+            handle_of(context, session),
             Cell::count(traffic.bytes_read, i64::MAX),
             Cell::count(traffic.bytes_written, i64::MAX),
         ]
@@ -191,7 +194,12 @@ fn connections(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
 /// The sessions that a login sees: all, or its own.
 pub(crate) fn shown(context: &ViewContext<'_>) -> Vec<Arc<SessionEntry>> {
     let mut sessions = context.objects.instance.registry().sessions();
-    if !context.objects.permissions().is_administrator {
+    if !context
+        .objects
+        .permissions()
+        .server
+        .may(ServerPermission::ViewServerState)
+    {
         sessions.retain(|session| spid(session.spid()) == i32::from(context.state.session.spid));
     }
     sessions
@@ -266,13 +274,24 @@ fn whole(bits: u32) -> i32 {
     i32::from_be_bytes(bits.to_be_bytes())
 }
 
+/// Words of statements that have a password or another secret beside them.
+const SECRETS: [&str; 3] = ["PASSWORD", "PASSPHRASE", "SECRET"];
 /// As many as `with_options` has.
 const OPTION_COUNT: usize = 13;
 
-/// The handle of a session's last request (`handle-is-derived-from-text`).
-pub(crate) fn handle_of(session: &SessionEntry) -> Option<Vec<u8>> {
+/// The handle of a session's last request (`handle-is-derived-from-text`), if its text is shown.
+pub(crate) fn handle_of(context: &ViewContext<'_>, session: &SessionEntry) -> Option<Vec<u8>> {
     let request = session.activity().request()?;
-    Some(handle(request.program.source()))
+    let source = request.program.source();
+    shows_text(context, session, source).then(|| handle(source))
+}
+
+/// Whether the text of a request is shown (`secrets-stay`).
+pub(crate) fn shows_text(context: &ViewContext<'_>, session: &SessionEntry, source: &str) -> bool {
+    let is_own = spid(session.spid()) == i32::from(context.state.session.spid);
+    let upper = source.to_ascii_uppercase();
+    let has_secret = || SECRETS.iter().any(|word| upper.contains(word));
+    is_own || context.objects.permissions().is_administrator || !has_secret()
 }
 
 /// The handle of a text.

@@ -92,7 +92,7 @@ fn processes(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
             "TCP/IP",
             &facts.login,
             options.and_then(|options| options.context_info.as_deref()),
-            handle_of(session),
+            handle_of(context, session),
             0,
         ]
     });

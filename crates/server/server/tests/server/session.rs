@@ -73,6 +73,8 @@ mod running_modules;
 mod schemas;
 mod sequences;
 mod sequential_guids;
+mod server_role_attacks;
+mod server_roles;
 mod several_databases;
 mod space;
 mod speed;

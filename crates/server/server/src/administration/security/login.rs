@@ -4,9 +4,10 @@ use selenite_compiler::{SqlError, same_name};
 use selenite_tsql::ast::{self, AlterLoginAction, AlterRoleAction, LoginSource};
 
 use super::policy::{LoginOptions, is_right, plain, stretch};
+use super::procedure::not_allowed;
 use super::{error, refused, special};
 use crate::administration::Administration;
-use crate::catalog::fixed_role::{SYSADMIN, UNSUPPORTED_OF_SERVER};
+use crate::catalog::permission::is_own_password;
 use crate::catalog::principals::not_there;
 use crate::database_error::of_master;
 use crate::master::{LoginRecord, MasterError, NewLogin};
@@ -26,6 +27,10 @@ impl Administration<'_, '_> {
         if options.name.is_some() {
             let text = "'NAME' is not a recognized CREATE LOGIN option.";
             return Err(error(155, text.to_owned()).with_severity(15));
+        }
+        // The users of a login that is gone would be those of the new one.
+        if options.sid.is_some() && !self.permissions.is_administrator {
+            return Err(not_allowed());
         }
         let (policy, expiration) = options.policy((true, false))?;
         if password.must_change && !expiration {
@@ -60,6 +65,10 @@ impl Administration<'_, '_> {
         let name = alter.name.text.as_str();
         let master = self.session.instance.master();
         let present = self.login(name)?.ok_or_else(|| not_there("alter", "login", name))?;
+        let own = self.own_login()?;
+        if !own.is_some_and(|own| is_own_password(alter, &own)) {
+            self.check_in_reach(&present, "alter")?;
+        }
         match &alter.action {
             AlterLoginAction::Enable => master
                 .set_disabled(name, false)
@@ -67,6 +76,11 @@ impl Administration<'_, '_> {
             AlterLoginAction::Disable => master
                 .set_disabled(name, true)
                 .map_err(|error| error_of(name, &error))?,
+            AlterLoginAction::AddCredential(_) | AlterLoginAction::DropCredential(_)
+                if !self.permissions.is_administrator =>
+            {
+                return Err(not_allowed());
+            }
             AlterLoginAction::AddCredential(credential) => self.add_login_credential(&present, credential)?,
             AlterLoginAction::DropCredential(credential) => self.drop_login_credential(&present, credential)?,
             AlterLoginAction::With {
@@ -146,6 +160,7 @@ impl Administration<'_, '_> {
             };
         };
         let sessions = self.session.instance.registry().sessions();
+        self.check_in_reach(&present, "drop")?;
         if present.id == SA {
             return Err(special(name));
         }
@@ -161,22 +176,19 @@ impl Administration<'_, '_> {
     }
 
     pub(crate) fn alter_server_role(&mut self, alter: &ast::AlterRole) -> Result<(), SqlError> {
-        let role = alter.name.text.as_str();
-        if !same_name(role, SYSADMIN) {
-            return match UNSUPPORTED_OF_SERVER.iter().any(|known| same_name(known, role)) {
-                true => Err(refused(&format!("The server role '{role}'"))),
-                false => Err(not_there("alter", "server role", role)),
-            };
-        }
+        let role = (alter.name.text.as_str(), false);
         match &alter.action {
-            AlterRoleAction::AddMember(member) => self.set_administrator(&member.text, true, "add"),
-            AlterRoleAction::DropMember(member) => self.set_administrator(&member.text, false, "drop"),
-            AlterRoleAction::Rename(_) => Err(refused("ALTER SERVER ROLE WITH NAME")),
+            AlterRoleAction::AddMember(member) => self.change_member(role, &member.text, true),
+            AlterRoleAction::DropMember(member) => self.change_member(role, &member.text, false),
+            AlterRoleAction::Rename(_) if self.permissions.is_administrator => {
+                Err(refused("ALTER SERVER ROLE WITH NAME"))
+            }
+            AlterRoleAction::Rename(_) => Err(not_there("alter", "server role", role.0)),
         }
     }
 
     /// Lets a login do everything, or no longer.
-    pub(crate) fn set_administrator(&self, login: &str, is: bool, verb: &str) -> Result<(), SqlError> {
+    pub(super) fn set_administrator(&self, login: &str, is: bool, verb: &str) -> Result<(), SqlError> {
         let changed = self.session.instance.master().set_administrator(login, is);
         self.registry.reload();
         match changed {
@@ -185,12 +197,20 @@ impl Administration<'_, '_> {
         }
     }
 
-    fn login(&self, name: &str) -> Result<Option<LoginRecord>, SqlError> {
+    pub(super) fn login(&self, name: &str) -> Result<Option<LoginRecord>, SqlError> {
         self.session
             .instance
             .master()
             .login(name)
             .map_err(|error| of_master(&error))
+    }
+
+    /// The name of the login that the session acts as, if that is no administrator.
+    fn own_login(&self) -> Result<Option<String>, SqlError> {
+        let directory = self.registry.directory(self.session.instance)?;
+        let own = self.permissions.server.sid();
+        let found = directory.records.iter().find(|login| login.sid == own);
+        Ok(found.map(|login| login.name.clone()))
     }
 
     /// 15010.

@@ -4,9 +4,8 @@ use selenite_compiler::{SqlError, same_name};
 use selenite_runtime::machine::{Call, CallArgument, Callee, Failure};
 use selenite_types::Value;
 
-use super::{error, refused};
+use super::error;
 use crate::administration::Administration;
-use crate::catalog::fixed_role::{SYSADMIN, UNSUPPORTED_OF_SERVER};
 use crate::execution_context::ExecutionContext;
 
 /// The procedures.
@@ -23,28 +22,21 @@ enum Own {
 }
 
 impl Administration<'_, '_> {
-    /// Runs one of these procedures; none if it is another. `may_server` says whether the session may change
-    /// roles of the server.
+    /// Runs one of these procedures; none if it is another.
     pub(crate) fn call_security(
         &mut self,
         call: &Call<'_>,
-        may_server: bool,
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Option<Callee>, Failure> {
         let Some(own) = own(call) else { return Ok(None) };
-        let (is_server, first, second) = match own {
-            Own::Add | Own::Drop => (false, "@rolename", "@membername"),
-            Own::AddToServer | Own::DropFromServer => (true, "@loginame", "@rolename"),
+        let (first, second) = match own {
+            Own::Add | Own::Drop => ("@rolename", "@membername"),
+            Own::AddToServer | Own::DropFromServer => ("@loginame", "@rolename"),
         };
         let (first, second) = (argument(call, first, 0)?, argument(call, second, 1)?);
-        if is_server && !may_server {
-            return Err(not_allowed().into());
-        }
         match own {
             Own::AddToServer | Own::DropFromServer => {
-                check_server_role(&second)?;
-                let adds = own == Own::AddToServer;
-                self.set_administrator(&first, adds, if adds { "add" } else { "drop" })?;
+                self.change_member((&second, true), &first, own == Own::AddToServer)?;
             }
             Own::Add | Own::Drop => {
                 let adds = own == Own::Add;
@@ -91,16 +83,6 @@ pub(crate) fn argument(call: &Call<'_>, name: &str, place: usize) -> Result<Stri
             Err(error(201, text).with_state(4))
         }
     }
-}
-
-fn check_server_role(role: &str) -> Result<(), SqlError> {
-    if same_name(role, SYSADMIN) {
-        return Ok(());
-    }
-    if UNSUPPORTED_OF_SERVER.iter().any(|known| same_name(known, role)) {
-        return Err(refused(&format!("The server role '{role}'")));
-    }
-    Err(error(15402, format!("'{role}' is not a fixed server role.")))
 }
 
 pub(super) fn not_allowed() -> SqlError {

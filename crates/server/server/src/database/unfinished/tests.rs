@@ -41,7 +41,7 @@ impl ServerFolder {
     fn begin(&self, name: &str) -> Result<NewDatabase<'_>, NotMade> {
         let name = DatabaseName::new(name).unwrap();
         let how = (&self.access, self.new_databases);
-        NewDatabase::begin(&self.master, self.folder.path(), how, &name)
+        NewDatabase::begin(&self.master, self.folder.path(), how, (&name, None))
     }
 
     /// CREATE DATABASE, without a kill.

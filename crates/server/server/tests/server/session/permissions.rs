@@ -404,7 +404,7 @@ fn what_can_not_be_granted_is_refused() {
             (4624, "GRANT SELECT ON s.t TO bob"),
             (4610, "GRANT SELECT ON master.dbo.t TO ann"),
             (40510, "GRANT TAKE OWNERSHIP ON t TO ann"),
-            (40510, "GRANT VIEW SERVER STATE TO ann"),
+            (4621, "GRANT VIEW SERVER STATE TO ann"),
             (15151, "GRANT SELECT ON t TO ann AS nothing"),
             (40510, "REVOKE CONNECT FROM ann"),
         ],

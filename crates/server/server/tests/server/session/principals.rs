@@ -154,7 +154,7 @@ fn logins_and_users_that_can_not_be_are_refused_by_number() {
             (15151, "ALTER LOGIN nobody DISABLE"),
             (15405, "ALTER SERVER ROLE sysadmin DROP MEMBER sa"),
             (15151, "ALTER SERVER ROLE sysadmin ADD MEMBER nobody"),
-            (40510, "ALTER SERVER ROLE dbcreator ADD MEMBER ann"),
+            (40510, "ALTER SERVER ROLE serveradmin ADD MEMBER ann"),
             (15151, "ALTER SERVER ROLE nothing ADD MEMBER ann"),
             (15023, "CREATE USER ann"),
             (15063, "CREATE USER other FOR LOGIN ann"),

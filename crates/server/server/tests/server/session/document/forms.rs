@@ -458,6 +458,11 @@ pub const GROUPS: &[Group] = &[
             ("CREATE ROLE", "CREATE ROLE r"),
             ("ALTER ROLE", "ALTER ROLE db_owner ADD MEMBER us3"),
             ("ALTER SERVER ROLE", "ALTER SERVER ROLE sysadmin ADD MEMBER l"),
+            ("GRANT on the server", "USE master; GRANT VIEW SERVER STATE TO l"),
+            (
+                "GRANT IMPERSONATE on a login",
+                "USE master; CREATE LOGIN l3 WITH PASSWORD = 'Str0ng-and-long'; GRANT IMPERSONATE ON LOGIN::l TO l3",
+            ),
             ("GRANT", "GRANT SELECT ON dbo.t TO us3"),
             ("GRANT on columns", "GRANT SELECT (a) ON dbo.t TO us3"),
             (

@@ -1,0 +1,204 @@
+//! GRANT, DENY and REVOKE of permissions on the server, and members of its roles.
+//!
+//! - `administrators-are-out-of-reach`: what may be done with a login that is in `sysadmin`, or may execute as one that
+//!   is, `sysadmin` alone does.
+
+use selenite_compiler::{SqlError, same_name};
+use selenite_tsql::ast::{PermissionAction, PermissionChange};
+
+use super::procedure::not_allowed;
+use super::{error, refused, special};
+use crate::administration::Administration;
+use crate::catalog::permission::{may_change_members, may_grant_on_server};
+use crate::catalog::principals::not_there;
+use crate::database_error::of_master;
+use crate::master::{LoginRecord, MASTER, PUBLIC_SID, ServerGrant, ServerPermission, ServerRole, UNSUPPORTED_ROLES};
+
+/// Whether permissions are changed on the server, or on a login.
+pub(super) fn is_of_server(change: &PermissionChange) -> bool {
+    match &change.securable {
+        Some(securable) => (securable.class.as_deref()).is_some_and(|class| class.eq_ignore_ascii_case("LOGIN")),
+        None => {
+            let mut names = change.permissions.iter();
+            names.any(|permission| {
+                ServerPermission::of_name(&permission.name).is_some_and(|kind| {
+                    // Of a database or user it is another permission.
+                    kind != ServerPermission::Impersonate
+                })
+            })
+        }
+    }
+}
+
+impl Administration<'_, '_> {
+    pub(crate) fn change_server_permissions(&mut self, change: &PermissionChange) -> Result<(), SqlError> {
+        let word = match change.action {
+            PermissionAction::Grant => "GRANT",
+            PermissionAction::Deny => "DENY",
+            PermissionAction::Revoke => "REVOKE",
+        };
+        if self.transactions.current != MASTER {
+            let text = "Permissions at the server scope can only be granted when the current database is master";
+            return Err(error(4621, text.to_owned()));
+        }
+        if change.grant_option || change.cascade || change.grantor.is_some() {
+            return Err(refused("A grant option, CASCADE or AS of permissions on the server"));
+        }
+        let target = match &change.securable {
+            Some(securable) => Some(self.login_of(&securable.name.name.text)?),
+            None => None,
+        };
+        let kinds = self.server_kinds(change, word, target.as_ref())?;
+        let mut grants = Vec::new();
+        for name in &change.principals {
+            let grantee = self.server_grantee(&name.text, target.as_ref())?;
+            for kind in &kinds {
+                grants.push(ServerGrant {
+                    kind: *kind,
+                    on: target.as_ref().map(|login| login.sid.to_vec()).unwrap_or_default(),
+                    grantee: grantee.clone(),
+                    is_denied: change.action == PermissionAction::Deny,
+                });
+            }
+        }
+        let is_kept = change.action != PermissionAction::Revoke;
+        let changed = self.session.instance.master().set_server_grants(&grants, is_kept);
+        self.registry.reload();
+        changed.map_err(|why| of_master(&why))
+    }
+
+    /// The permissions that are changed, which the session may change.
+    fn server_kinds(
+        &self,
+        change: &PermissionChange,
+        word: &str,
+        target: Option<&LoginRecord>,
+    ) -> Result<Vec<ServerPermission>, SqlError> {
+        let mut kinds = Vec::new();
+        for permission in &change.permissions {
+            let kind = ServerPermission::of_name(&permission.name);
+            let kind = kind.filter(|kind| (*kind == ServerPermission::Impersonate) == target.is_some());
+            let Some(kind) = kind else {
+                let on = if target.is_some() { " on a login" } else { "" };
+                return Err(refused(&format!("{word} {}{on}", permission.name.to_ascii_uppercase())));
+            };
+            if !permission.columns.is_empty() {
+                let text = "Sub-entity lists (such as column or security expressions) cannot be specified for \
+                            entity-level permissions.";
+                return Err(error(1020, text.to_owned()).with_severity(15));
+            }
+            if !may_grant_on_server(kind, self.permissions) {
+                return Err(match target {
+                    Some(login) => not_there("find", "login", &login.name),
+                    None => error(4613, "Grantor does not have GRANT permission.".to_owned()),
+                });
+            }
+            if kind == ServerPermission::ConnectSql && change.action == PermissionAction::Revoke {
+                self.check_denied(change)?;
+            }
+            kinds.push(kind);
+        }
+        match kinds.is_empty() {
+            true => Err(refused(&format!("{word} ALL on the server"))),
+            false => Ok(kinds),
+        }
+    }
+
+    /// A login has CONNECT SQL unless it is denied, which REVOKE takes back.
+    fn check_denied(&self, change: &PermissionChange) -> Result<(), SqlError> {
+        let directory = self.registry.directory(self.session.instance)?;
+        for name in &change.principals {
+            let login = directory
+                .records
+                .iter()
+                .find(|login| same_name(&login.name, &name.text));
+            let is_denied = |grant: &ServerGrant| {
+                grant.kind == ServerPermission::ConnectSql
+                    && grant.is_denied
+                    && login.is_some_and(|login| grant.grantee == login.sid)
+            };
+            if login.is_some() && !directory.security.grants.iter().any(is_denied) {
+                return Err(refused("REVOKE CONNECT SQL, unlike DENY CONNECT SQL,"));
+            }
+        }
+        Ok(())
+    }
+
+    /// 4617, 4624, 15151.
+    fn server_grantee(&self, name: &str, target: Option<&LoginRecord>) -> Result<Vec<u8>, SqlError> {
+        if same_name(name, "public") {
+            return Ok(PUBLIC_SID.to_vec());
+        }
+        if ServerRole::of_name(name).is_some() || UNSUPPORTED_ROLES.iter().any(|known| same_name(known, name)) {
+            let text = "Cannot grant, deny or revoke permissions to or from special roles.";
+            return Err(error(4617, text.to_owned()));
+        }
+        let login = self.login_of(name)?;
+        let is_own = self.permissions.server.sid() == login.sid;
+        if login.id == SA || is_own || target.is_some_and(|target| target.id == login.id) {
+            let text = "Cannot grant, deny, or revoke permissions to sa, dbo, entity owner, information_schema, sys, or \
+                        yourself.";
+            return Err(error(4624, text.to_owned()));
+        }
+        Ok(login.sid.to_vec())
+    }
+
+    fn login_of(&self, name: &str) -> Result<LoginRecord, SqlError> {
+        self.login(name)?.ok_or_else(|| not_there("find", "login", name))
+    }
+
+    /// Makes a login a member of a role of the server, or no longer one.
+    ///
+    /// # Errors
+    /// 15151, 15247 for who may not; 15402 and 40510 for a role that there is not.
+    pub(crate) fn change_member(&self, (role, is_call): (&str, bool), login: &str, adds: bool) -> Result<(), SqlError> {
+        let found = ServerRole::of_name(role);
+        let may = found.map_or(self.permissions.is_administrator, |role| {
+            may_change_members(role, self.permissions)
+        });
+        if !may {
+            return Err(match is_call {
+                true => not_allowed(),
+                false => not_there("alter", "server role", role),
+            });
+        }
+        let Some(found) = found else {
+            let is_known = UNSUPPORTED_ROLES.iter().any(|known| same_name(known, role));
+            return Err(match (is_known, is_call) {
+                (true, _) => refused(&format!("The server role '{role}'")),
+                (false, true) => error(15402, format!("'{role}' is not a fixed server role.")),
+                (false, false) => not_there("alter", "server role", role),
+            });
+        };
+        let verb = if adds { "add" } else { "drop" };
+        if found == ServerRole::SysAdmin {
+            return self.set_administrator(login, adds, verb);
+        }
+        let member = self.login(login)?.ok_or_else(|| not_there(verb, "principal", login))?;
+        if member.id == SA {
+            return Err(special(login));
+        }
+        let changed = self
+            .session
+            .instance
+            .master()
+            .set_server_member(found, &member.sid, adds);
+        self.registry.reload();
+        changed.map_err(|why| of_master(&why))
+    }
+
+    /// `administrators-are-out-of-reach`.
+    ///
+    /// # Errors
+    /// 15151, as for a login that there is not.
+    pub(super) fn check_in_reach(&self, login: &LoginRecord, verb: &str) -> Result<(), SqlError> {
+        let directory = self.registry.directory(self.session.instance)?;
+        match self.permissions.is_administrator || !directory.may_become_administrator(&login.sid) {
+            true => Ok(()),
+            false => Err(not_there(verb, "login", &login.name)),
+        }
+    }
+}
+
+/// sa's principal id.
+const SA: i64 = 1;

@@ -1,0 +1,108 @@
+//! Members of the server's roles but `sysadmin`, and permissions on the server.
+//!
+//! Logins are kept by their security ids: the number of a login that is gone is given again.
+
+use super::{Master, MasterError, ServerGrant, ServerPermission, ServerRole, ServerSecurity};
+
+impl Master {
+    /// All of them. What a later version has written has no meaning here, and gives nothing.
+    ///
+    /// # Errors
+    /// SQLite's error.
+    pub fn server_security(&self) -> Result<ServerSecurity, MasterError> {
+        self.with(|connection| {
+            let mut asked = connection.prepare_cached("SELECT role, member FROM selenite_server_member")?;
+            let members = asked.query_map([], |row| Ok((row.get::<_, i32>(0)?, row.get::<_, Vec<u8>>(1)?)))?;
+            let members: Vec<(i32, Vec<u8>)> = members.collect::<Result<_, _>>()?;
+            let sql = "SELECT type, on_login, grantee, state FROM selenite_server_permission ORDER BY grantee, type, on_login";
+            let mut asked = connection.prepare_cached(sql)?;
+            let grants = asked.query_map([], |row| {
+                let kind = ServerPermission::of_letters(&row.get::<_, String>(0)?);
+                let state: String = row.get(3)?;
+                let is_known = state == GRANTED || state == DENIED;
+                Ok(kind.filter(|_| is_known).map(|kind| (kind, state == DENIED)).zip(Some((
+                    row.get::<_, Vec<u8>>(1)?,
+                    row.get::<_, Vec<u8>>(2)?,
+                ))))
+            })?;
+            let grants: Vec<_> = grants.collect::<Result<_, _>>()?;
+            let role = |(role, member): (i32, Vec<u8>)| Some((ServerRole::of_id(role)?, member));
+            let grant = |((kind, is_denied), (on, grantee))| ServerGrant {
+                kind,
+                on,
+                grantee,
+                is_denied,
+            };
+            Ok(ServerSecurity {
+                members: members.into_iter().filter_map(role).collect(),
+                grants: grants.into_iter().flatten().map(grant).collect(),
+            })
+        })
+    }
+
+    /// Makes a login a member of a role, or no longer one.
+    ///
+    /// # Errors
+    /// SQLite's error.
+    pub fn set_server_member(&self, role: ServerRole, sid: &[u8], is_member: bool) -> Result<(), MasterError> {
+        let sql = match is_member {
+            true => "INSERT OR IGNORE INTO selenite_server_member (role, member) VALUES (?1, ?2)",
+            false => "DELETE FROM selenite_server_member WHERE role = ?1 AND member = ?2",
+        };
+        self.change(|connection| {
+            connection.execute(sql, (role.id(), sid))?;
+            Ok(())
+        })
+    }
+
+    /// Grants and denies permissions, or with `None` forgets what was granted and denied, all of them or none.
+    ///
+    /// # Errors
+    /// SQLite's error.
+    pub fn set_server_grants(&self, grants: &[ServerGrant], is_kept: bool) -> Result<(), MasterError> {
+        self.change(|connection| {
+            for grant in grants {
+                let (letters, state) = (grant.kind.words().1, if grant.is_denied { DENIED } else { GRANTED });
+                connection.execute(
+                    "DELETE FROM selenite_server_permission WHERE type = ?1 AND on_login = ?2 AND grantee = ?3",
+                    (letters, &grant.on, &grant.grantee),
+                )?;
+                if is_kept {
+                    connection.execute(
+                        "INSERT INTO selenite_server_permission (type, on_login, grantee, state) VALUES (?1, ?2, ?3, ?4)",
+                        (letters, &grant.on, &grant.grantee, state),
+                    )?;
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+/// A login is gone.
+pub(super) fn forget_login(connection: &rusqlite::Connection, sid: &[u8]) -> Result<(), MasterError> {
+    connection.execute("DELETE FROM selenite_server_member WHERE member = ?1", [sid])?;
+    connection.execute(
+        "DELETE FROM selenite_server_permission WHERE grantee = ?1 OR on_login = ?1",
+        [sid],
+    )?;
+    Ok(())
+}
+
+const GRANTED: &str = "G";
+const DENIED: &str = "D";
+
+pub(super) const TABLES: &str = "
+CREATE TABLE IF NOT EXISTS selenite_server_member (
+    role INTEGER NOT NULL,
+    member BLOB NOT NULL,
+    PRIMARY KEY (role, member)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS selenite_server_permission (
+    type TEXT NOT NULL,
+    on_login BLOB NOT NULL,
+    grantee BLOB NOT NULL,
+    state TEXT NOT NULL,
+    PRIMARY KEY (type, on_login, grantee)
+) STRICT, WITHOUT ROWID;
+";
