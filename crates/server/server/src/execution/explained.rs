@@ -186,7 +186,9 @@ impl PlanSources for SqlSources<'_> {
         let marker = format!(" AS {alias}");
         let found = self.sql.match_indices(&marker).find(|(at, _)| {
             let next = self.sql[at + marker.len()..].chars().next();
-            !next.is_some_and(|next| next.is_ascii_alphanumeric() || next == '_')
+            // A name in quotation marks may contain the words.
+            let is_within = self.sql[..*at].matches('"').count() % 2 == 1;
+            !is_within && !next.is_some_and(|next| next.is_ascii_alphanumeric() || next == '_')
         });
         let before = &self.sql[..found?.0];
         let (mut start, mut is_quoted) = (before.len(), false);

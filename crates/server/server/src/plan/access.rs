@@ -8,8 +8,8 @@ pub(super) struct Access<'a> {
     pub method: Method<'a>,
     /// What is sought; `None` if all is read.
     pub terms: Option<&'a str>,
-    /// Whether rows of those before it stay without one of it.
-    pub is_left: bool,
+    /// How its rows are joined with those of the tables before it.
+    pub join: &'static str,
 }
 
 /// What it is read by.
@@ -38,6 +38,15 @@ impl<'a> Access<'a> {
             None => (rest, false),
         };
         let (alias, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+        let (rest, is_exists) = match rest.strip_prefix("EXISTS") {
+            Some(rest) => (rest.trim_start(), true),
+            None => (rest, false),
+        };
+        let join = match (is_left, is_exists) {
+            (true, _) => "Left Outer Join",
+            (false, true) => "Left Semi Join",
+            (false, false) => "Inner Join",
+        };
         let (rest, terms) = match rest.rfind(" (") {
             Some(at) if is_search && rest.ends_with(')') => (&rest[..at], Some(&rest[at + 2..rest.len() - 1])),
             _ => (rest, None),
@@ -58,7 +67,7 @@ impl<'a> Access<'a> {
             alias,
             method,
             terms,
-            is_left,
+            join,
         })
     }
 }
@@ -74,8 +83,8 @@ mod tests {
         assert_eq!((of("SCAN t0").method, of("SCAN t0").terms), (Method::Table, None));
         let seek = of("SEARCH t1 USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN");
         assert_eq!(
-            (seek.alias, seek.method, seek.terms, seek.is_left),
-            ("t1", Method::Table, Some("rowid=?"), true)
+            (seek.alias, seek.method, seek.terms, seek.join),
+            ("t1", Method::Table, Some("rowid=?"), "Left Outer Join")
         );
         let seek = of("SEARCH t1 USING INDEX t.i x (y) (a=? AND b>?)");
         assert_eq!(
@@ -87,6 +96,9 @@ mod tests {
             of("SEARCH t1 USING AUTOMATIC COVERING INDEX (a=?)").method,
             Method::Automatic
         );
+        let exists = of("SEARCH t1 EXISTS USING AUTOMATIC PARTIAL COVERING INDEX (id=?)");
+        assert_eq!((exists.method, exists.join), (Method::Automatic, "Left Semi Join"));
+        assert_eq!(of("SCAN t1 EXISTS").join, "Left Semi Join");
         assert_eq!(of("SCAN t1 VIRTUAL TABLE INDEX 0:").method, Method::Function);
         assert_eq!(Access::parse("USE TEMP B-TREE FOR ORDER BY"), None);
         assert_eq!(Access::parse("SCAN 3 CONSTANT ROWS"), None);

@@ -91,7 +91,7 @@ impl PlanReader<'_> {
             (Some(part), _) => part,
             (None, _) => self.of_table(access),
         };
-        level.join(operator, access.is_left);
+        level.join(operator, access.join);
     }
 
     /// The operators that read a table.
@@ -148,7 +148,7 @@ impl PlanReader<'_> {
                 level.parts.insert(name.to_owned(), inner);
             }
         } else if detail == "SCAN CONSTANT ROW" || detail.starts_with("SCAN ") && detail.ends_with(" CONSTANT ROWS") {
-            level.join(Operator::new("Constant Scan", Vec::new()), false);
+            level.join(Operator::new("Constant Scan", Vec::new()), "Inner Join");
         } else if detail == "COMPOUND QUERY" {
             level.current = self.compound(line.id);
         } else if SUBQUERIES.iter().any(|known| detail.contains(known)) {
@@ -184,8 +184,7 @@ impl PlanReader<'_> {
 
 impl Level {
     /// Another table: for each row of those before it, its rows are read.
-    fn join(&mut self, operator: Operator, is_left: bool) {
-        let kind = if is_left { "Left Outer Join" } else { "Inner Join" };
+    fn join(&mut self, operator: Operator, kind: &str) {
         self.current = Some(match self.current.take() {
             None => operator,
             Some(before) => Operator::of("Nested Loops", kind, vec![before, operator]),

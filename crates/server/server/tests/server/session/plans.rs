@@ -125,6 +125,80 @@ const PLANS: [(&str, &[&str]); 11] = [
 ];
 
 #[test]
+fn plans_of_statements_of_all_kinds_are_made() {
+    let (fixture, mut client) = prepared();
+    succeed(
+        &mut client,
+        "CREATE DATABASE e; CREATE TABLE #t (a int PRIMARY KEY); CREATE TABLE [x AS t0] (a int); USE e; CREATE TABLE t (a int);
+         USE d",
+    );
+    succeed(
+        &mut client,
+        "CREATE VIEW v AS SELECT o.id, c.name FROM o JOIN c ON c.id = o.customer",
+    );
+    let cases = [
+        ("SELECT * FROM #t WHERE a = 1", "Clustered Index Seek"),
+        ("SELECT * FROM [x AS t0]", "[dbo].[x AS t0]"),
+        ("SELECT * FROM v", "[dbo].[o]"),
+        ("SELECT * FROM e.dbo.t", "[e].[dbo].[t]"),
+        ("SELECT id FROM o WHERE id IN (SELECT id FROM c)", "[dbo].[c]"),
+        (
+            "SELECT * FROM o WHERE EXISTS (SELECT 1 FROM c WHERE c.id = o.customer)",
+            "[dbo].[c]",
+        ),
+        ("SELECT id FROM o UNION ALL SELECT id FROM c", "Concatenation"),
+        ("SELECT id FROM o EXCEPT SELECT id FROM c", "EXCEPT"),
+        ("SELECT ROW_NUMBER() OVER (ORDER BY total) FROM o", "[dbo].[o]"),
+        (
+            "WITH r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r WHERE n < 3) SELECT * FROM r",
+            "|--",
+        ),
+        (
+            "WITH x AS (SELECT customer, SUM(total) AS s FROM o GROUP BY customer) SELECT * FROM x JOIN c ON c.id = x.customer",
+            "[dbo].[c]",
+        ),
+        ("SELECT name FROM sys.objects", "|--"),
+        (
+            "UPDATE o SET total = (SELECT MAX(id) FROM c)",
+            "Clustered Index Update(Update",
+        ),
+        ("SELECT * INTO made FROM o", "Table Insert(Insert, OBJECT:([made]))"),
+        (
+            "MERGE c USING o ON o.id = c.id WHEN MATCHED THEN UPDATE SET id = 1 WHEN NOT MATCHED BY SOURCE THEN DELETE;",
+            "Table Merge(Merge",
+        ),
+    ];
+    succeed(&mut client, "SET SHOWPLAN_TEXT ON");
+    for (sql, part) in cases {
+        let sets = texts(&succeed(&mut client, sql));
+        let plan = sets.get(1).map(|lines| lines.join("\n")).unwrap_or_default();
+        assert!(plan.contains(part), "{sql}: {plan}");
+    }
+    let variable =
+        "DECLARE @v TABLE (a int PRIMARY KEY) INSERT @v SELECT id FROM o SELECT * FROM @v AS v JOIN o ON o.id = v.a";
+    let sets = texts(&succeed(&mut client, variable));
+    assert!(
+        sets.iter().any(|lines| lines.join(" ").contains("Nested Loops")),
+        "{sets:?}"
+    );
+    succeed(&mut client, "SET SHOWPLAN_XML ON");
+    let all: Vec<&str> = cases
+        .iter()
+        .map(|(sql, _)| *sql)
+        .filter(|sql| !sql.starts_with("WITH"))
+        .collect();
+    let sets = texts(&succeed(&mut client, &all.join("; ")));
+    succeed(&mut client, "SET SHOWPLAN_XML OFF");
+    let count = format!(
+        "DECLARE @x xml = N'{}'; SELECT @x.value('count(/*/*/*/*/*)', 'int')",
+        sets[0][0].replace('\'', "''")
+    );
+    assert_eq!(client.int(&count), i32::try_from(all.len()).unwrap());
+    drop(client);
+    fixture.stop();
+}
+
+#[test]
 fn nothing_is_run_while_plans_are_shown() {
     let (fixture, mut client) = prepared();
     succeed(&mut client, "SET SHOWPLAN_ALL ON");

@@ -173,7 +173,12 @@ fn a_login_without_connect_sql_is_kept_out() {
     let fixture = Fixture::new();
     let [mut client, ann] = logins(&fixture);
     drop(ann);
+    // As SQL Server Management Studio asks.
+    let denied = "SELECT log.name FROM sys.server_principals AS log LEFT OUTER JOIN sys.server_permissions AS sp
+         ON sp.grantee_principal_id = log.principal_id and sp.type = N'COSQ' WHERE sp.state = N'D'";
+    assert_eq!(succeed(&mut client, denied).rows().len(), 0);
     succeed(&mut client, "DENY CONNECT SQL TO ann");
+    assert_eq!(client.text(denied), "ann");
     assert_eq!(numbers(&fixture.client_as("ann", PASSWORD, "").login), [18456]);
     succeed(&mut client, "REVOKE CONNECT SQL FROM ann");
     let mut ann = fixture.client_as("ann", PASSWORD, "");
