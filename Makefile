@@ -181,7 +181,7 @@ peers-test:
 engines: ## install the servers that the lab measures into target/engines; needs the internet
 	@scripts/engines.sh
 
-engines-test: build-tests ## install them, and check their workers: a quarter of an hour
+engines-test: build-tests ## install them, and check their workers: half an hour
 	@SELENITE_TEST_COMMAND=$(TARGET)/debug/selenite scripts/engines.sh --test
 
 need:

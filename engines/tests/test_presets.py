@@ -48,7 +48,7 @@ def with_engines(preset: str):
 
 
 @pytest.mark.skipif(not PROGRAM, reason="SELENITE_TEST_COMMAND names no program")
-@pytest.mark.parametrize("preset", map(with_engines, PRESETS))
+@pytest.mark.parametrize("preset", [with_engines(preset) for preset in PRESETS])
 def test_a_preset_runs_to_its_report(preset, tmp_path, tmp_path_factory):
     settings = [word for setting in ONE + PRESETS[preset] for word in ("--set", setting)]
     ran = lab(tmp_path, "run", with_few_mixes(preset, tmp_path_factory.mktemp("few")), *settings)
