@@ -14,6 +14,7 @@ use crate::SqlError;
 use crate::catalog::UserFunction;
 
 mod facts;
+mod keys;
 mod random;
 mod session;
 mod session_context;
@@ -22,6 +23,7 @@ pub use facts::{
     CaughtError, ColumnFacts, ColumnKey, Connection, DatabaseFacts, IdentityFacts, Key, ObjectFacts, ObjectKey,
     ObjectKind, PrincipalFacts, SchemaFacts, Server, TableOption, UserTypeFacts,
 };
+pub use keys::{CertificateFacts, KeyClass, KeyFacts, KeyPair, KeyPairOperation, KeyReference, KeySecret};
 pub use random::RandomState;
 pub use session::{CursorActivity, CursorDetails, CursorFacts, CursorScope, Session, TriggerFacts};
 pub use session_context::SessionContext;
@@ -109,6 +111,34 @@ pub trait Environment {
 
     /// Fills the bytes by the system's random generator.
     fn random_bytes(&self, bytes: &mut [u8]);
+
+    /// The bytes of a symmetric key of the current database, if the session has opened it: ENCRYPTBYKEY, DECRYPTBYKEY.
+    ///
+    /// Errors: as [`Environment::database`].
+    fn open_key(&self, _guid: Guid) -> Result<Option<KeySecret>, SqlError> {
+        Ok(None)
+    }
+
+    /// The bytes of a symmetric key of the current database, as a key pair decrypts it: DECRYPTBYKEYAUTOCERT.
+    ///
+    /// Errors: 15581 without the database master key that is needed; 8645; as [`Environment::database`].
+    fn key_of_pair(&self, _guid: Guid, _pair: KeyPair<'_>) -> Result<Option<KeySecret>, SqlError> {
+        Ok(None)
+    }
+
+    /// What a key pair of the current database makes of data; `None` if that does not succeed: ENCRYPTBYCERT, SIGNBYCERT.
+    ///
+    /// Errors: as [`Environment::key_of_pair`].
+    fn on_key_pair(&self, _pair: KeyPair<'_>, _operation: KeyPairOperation<'_>) -> Result<Option<Vec<u8>>, SqlError> {
+        Ok(None)
+    }
+
+    /// A key of the current database: KEY_GUID, CERT_ID, CERTPROPERTY.
+    ///
+    /// Errors: as [`Environment::database`].
+    fn key(&self, _class: KeyClass, _key: KeyReference<'_>) -> Result<Option<KeyFacts>, SqlError> {
+        Ok(None)
+    }
 
     /// A new random uniqueidentifier: NEWID.
     fn new_guid(&self) -> Guid;

@@ -40,9 +40,10 @@ pub use aggregate::{Accumulator, Aggregate, AggregateKind};
 pub use bind::{Binder, NoQuery, QueryHook, common_type, declared_type};
 pub use collation::{Collation, CollationLabel, DEFAULT_NAME as DEFAULT_COLLATION};
 pub use environment::{
-    CaughtError, ColumnFacts, ColumnKey, Connection, CursorActivity, CursorDetails, CursorFacts, CursorScope,
-    DatabaseFacts, Environment, IdentityFacts, Key, ObjectFacts, ObjectKey, ObjectKind, PrincipalFacts, RandomState,
-    SchemaFacts, Server, Session, SessionContext, TableOption, TriggerFacts, UserTypeFacts,
+    CaughtError, CertificateFacts, ColumnFacts, ColumnKey, Connection, CursorActivity, CursorDetails, CursorFacts,
+    CursorScope, DatabaseFacts, Environment, IdentityFacts, Key, KeyClass, KeyFacts, KeyPair, KeyPairOperation,
+    KeyReference, KeySecret, ObjectFacts, ObjectKey, ObjectKind, PrincipalFacts, RandomState, SchemaFacts, Server,
+    Session, SessionContext, TableOption, TriggerFacts, UserTypeFacts,
 };
 pub use error::{Ends, SqlError};
 pub use evaluate::{Frame, size_of};

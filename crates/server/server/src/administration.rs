@@ -3,6 +3,7 @@
 mod accept_database;
 mod application_lock;
 mod backup;
+mod cell_keys;
 mod checkpoint;
 pub(crate) mod dbcc;
 mod encryption;
@@ -30,6 +31,7 @@ use crate::database_error::{of_master, unsupported_statement};
 use crate::execution_context::{ExecutionContext, SessionInfo};
 use crate::master::{DatabaseName, DatabaseOptions, OptionFault};
 use crate::names::session_catalog::SessionCatalog;
+use crate::open_keys::OpenKeys;
 
 /// What these statements work with.
 pub(crate) struct Administration<'e, 'a> {
@@ -43,6 +45,8 @@ pub(crate) struct Administration<'e, 'a> {
     pub permissions: &'e Permissions,
     /// What names mean there.
     pub catalog: &'e SessionCatalog,
+    /// The keys that the session has opened.
+    pub open_keys: &'e OpenKeys,
 }
 
 impl Administration<'_, '_> {
@@ -53,7 +57,7 @@ impl Administration<'_, '_> {
         slots: &[Value],
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
-        if self.encryption(statement, execution)? {
+        if self.cell_keys(statement, execution)? || self.encryption(statement, execution)? {
             return Ok(Affected::Nothing);
         }
         let kind = &statement.statement.kind;

@@ -15,6 +15,7 @@ pub(crate) mod principals;
 pub(crate) mod running_module;
 pub(crate) mod schema;
 pub(crate) mod schema_names;
+pub(crate) mod stored_keys;
 pub(crate) mod system_relations;
 pub(crate) mod table_variables;
 pub(crate) mod trigger_state;

@@ -28,6 +28,7 @@ mod protector;
 mod schema;
 mod server_permission;
 mod server_security;
+mod service_key;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};

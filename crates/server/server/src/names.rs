@@ -8,5 +8,6 @@ pub(crate) mod row_permissions;
 mod sequential_guid;
 pub(crate) mod session_catalog;
 pub(crate) mod session_environment;
+pub(crate) mod session_keys;
 pub(crate) mod session_objects;
 pub(crate) mod written_name;

@@ -9,6 +9,7 @@
 
 mod absent;
 mod cell;
+mod cell_keys;
 mod collations;
 mod columns;
 mod compatible;
@@ -215,6 +216,7 @@ const GROUPS: &[&[ViewSpec]] = &[
     databases::VIEWS,
     encryption::VIEWS,
     key_management::VIEWS,
+    cell_keys::VIEWS,
     objects::VIEWS,
     columns::VIEWS,
     indexes::VIEWS,

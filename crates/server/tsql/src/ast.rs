@@ -13,6 +13,7 @@
 //!   [`Condition`]: T-SQL has no Boolean values.
 
 pub mod administration;
+pub mod cell_key;
 pub mod change;
 pub mod cursor;
 pub mod database;
@@ -37,6 +38,7 @@ pub mod trigger;
 pub mod type_name;
 
 pub use administration::{Dbcc, Kill};
+pub use cell_key::{CellKeyStatement, CreateSymmetricKey, KeyProtector};
 pub use change::{
     Assignment, AssignmentTarget, BulkLoad, BulkType, ChangeTarget, Delete, Insert, InsertSource, Output, OutputInto,
     Update, ValueOrDefault,

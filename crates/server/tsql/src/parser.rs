@@ -26,6 +26,7 @@ use crate::{
 mod administration;
 mod alter_table;
 mod bulk;
+mod cell_key;
 mod change;
 mod control;
 mod create;

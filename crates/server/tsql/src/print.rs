@@ -8,6 +8,7 @@
 use core::fmt;
 
 mod administration;
+mod cell_key;
 mod change;
 mod condition;
 mod control;

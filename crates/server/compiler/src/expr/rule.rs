@@ -24,6 +24,10 @@ pub(crate) enum Rule {
     TextOnly,
     /// nchar and nvarchar only, unconverted.
     NationalOnly,
+    /// A uniqueidentifier, or what converts to one implicitly: text and bytes.
+    Guid,
+    /// Bytes unconverted; what else converts to uniqueidentifier.
+    GuidOrBinary,
     /// Text and bytes only, unconverted.
     TextOrBinaryOnly,
     /// Bytes only, unconverted.
@@ -99,6 +103,7 @@ impl Rule {
             Self::TextOrBinaryOnly if matches!(family, Family::Text | Family::Binary) => Ok(argument),
             Self::BinaryOnly if family == Family::Binary => Ok(argument),
             Self::TextOnly | Self::TextOrBinaryOnly | Self::BinaryOnly => Err(refused()),
+            Self::Guid | Self::GuidOrBinary => self.guid(argument, refused),
             Self::JsonValue => match family {
                 Family::Text | Family::Integer | Family::Decimal | Family::Approximate | Family::Bit => Ok(argument),
                 Family::Money
@@ -135,6 +140,18 @@ impl Rule {
             Self::Moment | Self::DateOperand | Self::Date | Self::LocalMoment | Self::Offset => {
                 self.moment(argument, refused)
             }
+        }
+    }
+
+    /// What converts to uniqueidentifier implicitly.
+    fn guid(self, argument: Expr, refused: impl Fn() -> SqlError) -> Result<Expr, SqlError> {
+        let family = argument.data_type.family();
+        if self == Self::GuidOrBinary && family == Family::Binary {
+            return Ok(argument);
+        }
+        match argument.is_null_word() || matches!(family, Family::Guid | Family::Text | Family::Binary) {
+            true => argument.converted_to(&DataType::UniqueIdentifier),
+            false => Err(refused()),
         }
     }
 

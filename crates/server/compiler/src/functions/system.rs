@@ -38,8 +38,6 @@ pub(super) static FUNCTIONS: &[Function] = &[
     .making_nulls()
     .of_statement(),
     Function::refused("assemblyproperty"),
-    Function::refused("cert_id"),
-    Function::refused("certproperty"),
     catalog("col_length", &[National, National], DataType::SmallInt, column::length),
     catalog("col_name", &[Int, Int], SYSNAME, column::name),
     catalog(
@@ -142,8 +140,6 @@ pub(super) static FUNCTIONS: &[Function] = &[
         principal::is_server_role_member,
     )
     .optional(1),
-    Function::refused("key_guid"),
-    Function::refused("key_id"),
     Function::refused("loginproperty"),
     session_fact(
         "min_active_rowversion",

@@ -27,6 +27,7 @@ mod switch;
 mod x509;
 
 pub use asymmetric_key::usable_keys;
+pub(crate) use certificate::WantedCertificate;
 pub use certificate::held_certificates;
 use selenite::EngineError;
 use selenite_compiler::{Ends, SqlError};
@@ -35,7 +36,7 @@ use selenite_tsql::ast::{self, AlterDatabaseAction, DropKind, KeyManagement, Sta
 
 use crate::administration::Administration;
 use crate::execution_context::ExecutionContext;
-use crate::master::MASTER;
+use crate::master::{ASYMMETRIC_KEY, MASTER};
 
 impl Administration<'_, '_> {
     /// Carries out a statement about keys or encryption. Returns whether it was one.
@@ -98,7 +99,7 @@ impl Administration<'_, '_> {
                 self.backup_certificate(backup)?;
             }
             StatementKind::Drop(drop) if drop.kind == DropKind::Certificate => {
-                self.admit_in_master("DROP CERTIFICATE")?;
+                self.admit_to_drop(drop, ("certificate", "DROP CERTIFICATE"))?;
                 let _order = order(execution)?;
                 self.drop_certificates(drop)?;
             }
@@ -159,7 +160,7 @@ impl Administration<'_, '_> {
                 match drop.kind {
                     DropKind::CryptographicProvider => self.admit("DROP CRYPTOGRAPHIC PROVIDER")?,
                     DropKind::Credential => self.admit("DROP CREDENTIAL")?,
-                    DropKind::AsymmetricKey => self.admit_in_master("DROP ASYMMETRIC KEY")?,
+                    DropKind::AsymmetricKey => self.admit_to_drop(drop, (ASYMMETRIC_KEY, "DROP ASYMMETRIC KEY"))?,
                     _ => return Ok(false),
                 }
                 let _order = order(execution)?;
@@ -221,6 +222,14 @@ impl Administration<'_, '_> {
         scans.is_running(database_id)
     }
 
+    /// Who may drop nothing does not learn whether it is there.
+    fn admit_to_drop(&self, drop: &ast::Drop, (kind, statement): (&str, &str)) -> Result<(), SqlError> {
+        match drop.names.first().filter(|_| !self.permissions.is_administrator) {
+            Some(name) => Err(missing("drop", kind, &name.name.text)),
+            None => self.admit_in_master(statement),
+        }
+    }
+
     fn admit_in_master(&self, statement: &str) -> Result<(), SqlError> {
         self.admit(statement)?;
         if self.transactions.current == MASTER {
@@ -266,7 +275,7 @@ fn of_engine(database: &str, failed: &EngineError) -> SqlError {
 }
 
 /// An information for the client.
-fn info(number: i32, text: &str) -> Message<'_> {
+pub(crate) fn info(number: i32, text: &str) -> Message<'_> {
     Message {
         number,
         severity: 10,

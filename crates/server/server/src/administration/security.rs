@@ -77,7 +77,8 @@ impl Administration<'_, '_> {
                 | DropKind::Certificate
                 | DropKind::CryptographicProvider
                 | DropKind::Credential
-                | DropKind::AsymmetricKey => return Ok(None),
+                | DropKind::AsymmetricKey
+                | DropKind::SymmetricKey => return Ok(None),
             },
             _ => return Ok(None),
         }

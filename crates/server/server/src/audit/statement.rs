@@ -3,8 +3,8 @@
 use selenite_compiler::{same_name, written_object};
 use selenite_runtime::machine::{Call, Failure};
 use selenite_tsql::ast::{
-    AlterDatabase, AlterDatabaseAction, DropKind, ExprKind, KeyManagement, Literal, Name, NameOrVariable, ObjectName,
-    PermissionAction, SchemaStatement, StatementKind,
+    AlterDatabase, AlterDatabaseAction, CellKeyStatement, DropKind, ExprKind, KeyManagement, Literal, Name,
+    NameOrVariable, ObjectName, PermissionAction, SchemaStatement, StatementKind,
 };
 use selenite_types::Value;
 
@@ -55,6 +55,7 @@ pub fn of_statement(kind: &StatementKind) -> Option<Audited> {
             let (event, name) = of_key_management(manage);
             (event, Some(name.text.clone()))
         }
+        StatementKind::CellKey(statement) => of_cell_key(statement)?,
         StatementKind::CreateLogin(create) => ("CREATE LOGIN", Some(create.name.text.clone())),
         StatementKind::AlterLogin(alter) => ("ALTER LOGIN", Some(alter.name.text.clone())),
         StatementKind::CreateUser(create) => ("CREATE USER", Some(create.name.text.clone())),
@@ -143,6 +144,24 @@ fn of_key_management(manage: &KeyManagement) -> (&'static str, &Name) {
     }
 }
 
+/// Keys are opened and closed as often as values are read: that is not in the log.
+fn of_cell_key(statement: &CellKeyStatement) -> Option<(&'static str, Option<String>)> {
+    let (event, name) = match statement {
+        CellKeyStatement::CreateSymmetricKey(create) => ("CREATE SYMMETRIC KEY", &create.name),
+        CellKeyStatement::AlterSymmetricKey { name, .. } => ("ALTER SYMMETRIC KEY", name),
+        CellKeyStatement::CreateKeyPair { name, .. } => ("CREATE ASYMMETRIC KEY", name),
+        CellKeyStatement::AlterPrivateKey {
+            of_certificate: true,
+            name,
+            ..
+        } => ("ALTER CERTIFICATE", name),
+        CellKeyStatement::AlterPrivateKey { name, .. } => ("ALTER ASYMMETRIC KEY", name),
+        CellKeyStatement::AlterMasterKey { .. } => return Some(("ALTER MASTER KEY", None)),
+        CellKeyStatement::OpenSymmetricKey { .. } | CellKeyStatement::CloseSymmetricKey(_) => return None,
+    };
+    Some((event, Some(name.text.clone())))
+}
+
 fn dropped(kind: DropKind) -> Option<&'static str> {
     match kind {
         DropKind::Database => Some("DROP DATABASE"),
@@ -153,6 +172,7 @@ fn dropped(kind: DropKind) -> Option<&'static str> {
         DropKind::CryptographicProvider => Some("DROP CRYPTOGRAPHIC PROVIDER"),
         DropKind::Credential => Some("DROP CREDENTIAL"),
         DropKind::AsymmetricKey => Some("DROP ASYMMETRIC KEY"),
+        DropKind::SymmetricKey => Some("DROP SYMMETRIC KEY"),
         DropKind::Schema => Some("DROP SCHEMA"),
         DropKind::Table
         | DropKind::View

@@ -51,6 +51,7 @@ enum GivenOn {
     Column(String, String, String),
     User(i32),
     Type(String, String),
+    Key(Class, i32),
 }
 
 /// What a permission is wanted on.
@@ -68,6 +69,8 @@ pub enum Securable<'a> {
     User(i32),
     /// A type of a user, by its schema and name.
     Type(&'a str, &'a str),
+    /// A key that encrypts values, by its class and number, and its owner.
+    Key(Class, i32, i32),
 }
 
 impl Given {
@@ -84,6 +87,7 @@ impl Given {
                 }
             }
             Class::User => GivenOn::User(major_id),
+            Class::SymmetricKey | Class::Certificate | Class::AsymmetricKey => GivenOn::Key(grant.on.class, major_id),
             Class::Type => {
                 let found = schema.type_of_id(major_id)?;
                 GivenOn::Type(found.row.schema.clone(), found.row.name.clone())
@@ -113,7 +117,13 @@ impl Given {
                 (same_name(own_schema, schema) && same_name(own, name)).then_some(Class::Type)
             }
             (GivenOn::User(own), Securable::User(user)) => (*own == user).then_some(Class::User),
-            (GivenOn::Object(..) | GivenOn::Type(..) | GivenOn::Column(..) | GivenOn::User(_), _) => None,
+            (GivenOn::Key(class, own), Securable::Key(wanted, id, _)) => {
+                ((*class, *own) == (wanted, id)).then_some(*class)
+            }
+            (
+                GivenOn::Object(..) | GivenOn::Type(..) | GivenOn::Column(..) | GivenOn::User(_) | GivenOn::Key(..),
+                _,
+            ) => None,
         };
         class.is_some_and(|class| self.kind.covers(class, wanted))
     }
@@ -138,7 +148,7 @@ fn schema_of<'a>(on: Securable<'a>) -> Option<&'a str> {
         | Securable::Object(schema, _)
         | Securable::Column(schema, _, _)
         | Securable::Type(schema, _) => Some(schema),
-        Securable::Database | Securable::User(_) => None,
+        Securable::Database | Securable::User(_) | Securable::Key(..) => None,
     }
 }
 
@@ -279,7 +289,8 @@ impl Permissions {
         if wanted == PermissionKind::Connect {
             return self.user.is_some();
         }
-        let is_owner = schema_of(on).is_some_and(|schema| self.has_schema(schema));
+        let owns_key = matches!(on, Securable::Key(_, _, owner) if self.is_or_is_in(owner));
+        let is_owner = owns_key || schema_of(on).is_some_and(|schema| self.has_schema(schema));
         if self.is_denied_by_role(wanted) {
             return false;
         }
@@ -335,7 +346,8 @@ impl Permissions {
             | Securable::Object(..)
             | Securable::Column(..)
             | Securable::User(_)
-            | Securable::Type(..) => false,
+            | Securable::Type(..)
+            | Securable::Key(..) => false,
         };
         let granted = self.given.iter().filter(|given| given.state.is_granted());
         granted
@@ -442,6 +454,32 @@ impl Permissions {
         }
     }
 
+    /// Whether it sees a key: it has some permission on it, and VIEW DEFINITION is not denied.
+    #[must_use]
+    pub fn sees_key(&self, on: Securable<'_>) -> bool {
+        let is_denied = !self.is_exempt() && self.is_denied(PermissionKind::ViewDefinition, on);
+        !is_denied && ON_KEYS.iter().any(|kind| self.may_on_key(*kind, on))
+    }
+
+    /// Whether it has a permission on a key, itself or by ALTER ANY of its class.
+    #[must_use]
+    pub fn may_on_key(&self, wanted: PermissionKind, on: Securable<'_>) -> bool {
+        let any = match on {
+            Securable::Key(Class::SymmetricKey, ..) => PermissionKind::AlterAnySymmetricKey,
+            Securable::Key(Class::Certificate, ..) => PermissionKind::AlterAnyCertificate,
+            Securable::Key(..) => PermissionKind::AlterAnyAsymmetricKey,
+            Securable::Database
+            | Securable::Schema(_)
+            | Securable::Object(..)
+            | Securable::Column(..)
+            | Securable::User(_)
+            | Securable::Type(..) => return self.may(wanted, on),
+        };
+        let is_denied = !self.is_exempt() && self.is_denied(wanted, on);
+        let by_any = wanted == PermissionKind::Alter && !is_denied && self.may(any, Securable::Database);
+        by_any || self.may(wanted, on)
+    }
+
     /// Whether it sees the text of an object's definition.
     #[must_use]
     pub fn sees_text(&self, object: (&str, &str)) -> bool {
@@ -460,6 +498,13 @@ const ON_ROWS: &[PermissionKind] = &[
     PermissionKind::References,
     PermissionKind::Alter,
     PermissionKind::ViewDefinition,
+];
+/// Each of them makes a key visible.
+const ON_KEYS: &[PermissionKind] = &[
+    PermissionKind::References,
+    PermissionKind::Alter,
+    PermissionKind::ViewDefinition,
+    PermissionKind::Control,
 ];
 /// Each of them makes a procedure visible, or a function that returns a value.
 const ON_CALLS: &[PermissionKind] = &[

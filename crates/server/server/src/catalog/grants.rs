@@ -206,7 +206,13 @@ pub fn remove(connection: &Connection, grant: &Grant) -> Result<(), SqlError> {
 pub fn forget(connection: &Connection, class: Class, major_id: i32) -> Result<(), SqlError> {
     let of_columns = match class {
         Class::Object => COLUMN_CLASS,
-        Class::Database | Class::Schema | Class::User | Class::Type => class.number(),
+        Class::Database
+        | Class::Schema
+        | Class::User
+        | Class::Type
+        | Class::SymmetricKey
+        | Class::Certificate
+        | Class::AsymmetricKey => class.number(),
     };
     let sql = "DELETE FROM main.selenite_permission WHERE class IN (?1, ?2) AND major_id = ?3";
     change(connection, sql, (class.number(), of_columns, major_id))

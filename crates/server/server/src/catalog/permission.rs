@@ -123,20 +123,14 @@ fn check_kind(
         | StatementKind::Checkpoint(_)
         | StatementKind::Reconfigure { .. } => check_administration(kind, permissions, (login, database)),
         StatementKind::Shutdown { .. }
-        | StatementKind::CreateMasterKey { .. }
-        | StatementKind::RegenerateMasterKey { .. }
-        | StatementKind::OpenMasterKey { .. }
-        | StatementKind::CloseMasterKey
         | StatementKind::BackupMasterKey { .. }
         | StatementKind::RestoreMasterKey { .. }
-        | StatementKind::DropMasterKey
-        | StatementKind::CreateCertificate(_)
         | StatementKind::BackupCertificate(_)
         | StatementKind::CreateEncryptionKey(_)
         | StatementKind::AlterEncryptionKey(_)
         | StatementKind::DropEncryptionKey => Err(no_action()),
         StatementKind::KeyManagement(manage) => Err(no_key_management(manage)),
-        // Statements on rows; refused to all, by name; the machine's own, which come here only with what they do.
+        // Keys, whose database and owner are known where they are changed; statements on rows; refused to all, by name; the machine's own, which come here only with what they do.
         _ => Ok(()),
     }
 }
@@ -488,14 +482,13 @@ fn check_drop(drop: &ast::Drop, (permissions, schema_of): (&Permissions, SchemaO
         DropKind::User if !permissions.may(PermissionKind::AlterAnyUser, Securable::Database) => {
             return Err(not_there("drop", "user", &first(drop)));
         }
-        // Whose role it is, and in which schema a type is, is known where it is dropped.
+        // Whose role or key it is, and in which schema a type is, is known where it is dropped.
         DropKind::User | DropKind::Role | DropKind::Type => return Ok(()),
         DropKind::Login if permissions.server.may(ServerPermission::AlterAnyLogin) => return Ok(()),
+        DropKind::SymmetricKey | DropKind::Certificate | DropKind::AsymmetricKey => return Ok(()),
         DropKind::Login => return Err(not_there("drop", "login", &first(drop))),
-        DropKind::Certificate => return Err(not_there("drop", "certificate", &first(drop))),
         DropKind::CryptographicProvider => return Err(not_there("drop", "cryptographic provider", &first(drop))),
         DropKind::Credential => return Err(not_there("drop", "credential", &first(drop))),
-        DropKind::AsymmetricKey => return Err(not_there("drop", "asymmetric key", &first(drop))),
         DropKind::Database => return Err(no_drop("database", &first(drop))),
     };
     match drop.names.iter().find(|name| !may_drop(name, permissions, schema_of)) {

@@ -12,10 +12,16 @@ use selenite_compiler::same_name;
 pub enum PermissionKind {
     /// ALTER
     Alter,
+    /// ALTER ANY ASYMMETRIC KEY
+    AlterAnyAsymmetricKey,
+    /// ALTER ANY CERTIFICATE
+    AlterAnyCertificate,
     /// ALTER ANY ROLE
     AlterAnyRole,
     /// ALTER ANY SCHEMA
     AlterAnySchema,
+    /// ALTER ANY SYMMETRIC KEY
+    AlterAnySymmetricKey,
     /// ALTER ANY USER
     AlterAnyUser,
     /// BACKUP DATABASE
@@ -28,6 +34,10 @@ pub enum PermissionKind {
     Connect,
     /// CONTROL
     Control,
+    /// CREATE ASYMMETRIC KEY
+    CreateAsymmetricKey,
+    /// CREATE CERTIFICATE
+    CreateCertificate,
     /// CREATE FUNCTION
     CreateFunction,
     /// CREATE PROCEDURE
@@ -38,6 +48,8 @@ pub enum PermissionKind {
     CreateSchema,
     /// CREATE SEQUENCE, on a schema, too
     CreateSequence,
+    /// CREATE SYMMETRIC KEY
+    CreateSymmetricKey,
     /// CREATE SYNONYM
     CreateSynonym,
     /// CREATE TABLE
@@ -54,7 +66,7 @@ pub enum PermissionKind {
     Impersonate,
     /// INSERT
     Insert,
-    /// REFERENCES: foreign keys to a table, columns of a type.
+    /// REFERENCES: foreign keys to a table, columns of a type; makes a key visible.
     References,
     /// SELECT
     Select,
@@ -83,6 +95,12 @@ pub enum Class {
     User,
     /// A type of a user.
     Type,
+    /// A symmetric key.
+    SymmetricKey,
+    /// A certificate.
+    Certificate,
+    /// A key pair.
+    AsymmetricKey,
 }
 
 impl Class {
@@ -94,13 +112,24 @@ impl Class {
             Self::Schema => 3,
             Self::User => 4,
             Self::Type => 6,
+            Self::SymmetricKey => 24,
+            Self::Certificate => 25,
+            Self::AsymmetricKey => 26,
         }
     }
 
     pub(crate) fn of_number(number: i32) -> Option<Self> {
-        [Self::Database, Self::Object, Self::Schema, Self::User, Self::Type]
-            .into_iter()
-            .find(|class| class.number() == number)
+        let all = [
+            Self::Database,
+            Self::Object,
+            Self::Schema,
+            Self::User,
+            Self::Type,
+            Self::SymmetricKey,
+            Self::Certificate,
+            Self::AsymmetricKey,
+        ];
+        all.into_iter().find(|class| class.number() == number)
     }
 
     /// `class_desc` in sys.database_permissions.
@@ -111,27 +140,44 @@ impl Class {
             Self::Schema => "SCHEMA",
             Self::User => "DATABASE_PRINCIPAL",
             Self::Type => "TYPE",
+            Self::SymmetricKey => "SYMMETRIC_KEYS",
+            Self::Certificate => "CERTIFICATE",
+            Self::AsymmetricKey => "ASYMMETRIC_KEY",
+        }
+    }
+
+    /// Whether it is one of keys.
+    fn is_key(self) -> bool {
+        match self {
+            Self::SymmetricKey | Self::Certificate | Self::AsymmetricKey => true,
+            Self::Database | Self::Object | Self::Schema | Self::User | Self::Type => false,
         }
     }
 }
 
 impl PermissionKind {
     /// All of them.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 34] = [
         Kind::Alter,
+        Kind::AlterAnyAsymmetricKey,
+        Kind::AlterAnyCertificate,
         Kind::AlterAnyRole,
         Kind::AlterAnySchema,
+        Kind::AlterAnySymmetricKey,
         Kind::AlterAnyUser,
         Kind::BackupDatabase,
         Kind::BackupLog,
         Kind::Checkpoint,
         Kind::Connect,
         Kind::Control,
+        Kind::CreateAsymmetricKey,
+        Kind::CreateCertificate,
         Kind::CreateFunction,
         Kind::CreateProcedure,
         Kind::CreateRole,
         Kind::CreateSchema,
         Kind::CreateSequence,
+        Kind::CreateSymmetricKey,
         Kind::CreateSynonym,
         Kind::CreateTable,
         Kind::CreateType,
@@ -152,19 +198,25 @@ impl PermissionKind {
     pub fn words(self) -> (&'static str, &'static str) {
         match self {
             Kind::Alter => ("ALTER", "AL"),
+            Kind::AlterAnyAsymmetricKey => ("ALTER ANY ASYMMETRIC KEY", "ALAK"),
+            Kind::AlterAnyCertificate => ("ALTER ANY CERTIFICATE", "ALCF"),
             Kind::AlterAnyRole => ("ALTER ANY ROLE", "ALRL"),
             Kind::AlterAnySchema => ("ALTER ANY SCHEMA", "ALSM"),
+            Kind::AlterAnySymmetricKey => ("ALTER ANY SYMMETRIC KEY", "ALSK"),
             Kind::AlterAnyUser => ("ALTER ANY USER", "ALUS"),
             Kind::BackupDatabase => ("BACKUP DATABASE", "BADB"),
             Kind::BackupLog => ("BACKUP LOG", "BALO"),
             Kind::Checkpoint => ("CHECKPOINT", "CP"),
             Kind::Connect => ("CONNECT", "CO"),
             Kind::Control => ("CONTROL", "CL"),
+            Kind::CreateAsymmetricKey => ("CREATE ASYMMETRIC KEY", "CRAK"),
+            Kind::CreateCertificate => ("CREATE CERTIFICATE", "CRCF"),
             Kind::CreateFunction => ("CREATE FUNCTION", "CRFN"),
             Kind::CreateProcedure => ("CREATE PROCEDURE", "CRPR"),
             Kind::CreateRole => ("CREATE ROLE", "CRRL"),
             Kind::CreateSchema => ("CREATE SCHEMA", "CRSM"),
             Kind::CreateSequence => ("CREATE SEQUENCE", "CRSO"),
+            Kind::CreateSymmetricKey => ("CREATE SYMMETRIC KEY", "CRSK"),
             Kind::CreateSynonym => ("CREATE SYNONYM", "CRSN"),
             Kind::CreateTable => ("CREATE TABLE", "CRTB"),
             Kind::CreateType => ("CREATE TYPE", "CRTY"),
@@ -205,23 +257,31 @@ impl PermissionKind {
     pub fn is_on(self, class: Class) -> bool {
         match self {
             Kind::Control => true,
-            Kind::Execute | Kind::References => class != Class::User,
+            Kind::References => class != Class::User,
+            Kind::Execute => class != Class::User && !class.is_key(),
             Kind::Impersonate => class == Class::User,
-            Kind::Alter | Kind::Delete | Kind::Insert | Kind::Select | Kind::Update | Kind::ViewDefinition => {
-                !matches!(class, Class::Type | Class::User)
+            Kind::Alter | Kind::ViewDefinition => !matches!(class, Class::Type | Class::User),
+            Kind::Delete | Kind::Insert | Kind::Select | Kind::Update => {
+                !matches!(class, Class::Type | Class::User) && !class.is_key()
             }
             Kind::CreateSequence => matches!(class, Class::Database | Class::Schema),
             Kind::AlterAnyRole
+            | Kind::AlterAnyAsymmetricKey
+            | Kind::AlterAnyCertificate
             | Kind::AlterAnySchema
+            | Kind::AlterAnySymmetricKey
             | Kind::AlterAnyUser
             | Kind::BackupDatabase
             | Kind::BackupLog
             | Kind::Checkpoint
             | Kind::Connect
+            | Kind::CreateAsymmetricKey
+            | Kind::CreateCertificate
             | Kind::CreateFunction
             | Kind::CreateProcedure
             | Kind::CreateRole
             | Kind::CreateSchema
+            | Kind::CreateSymmetricKey
             | Kind::CreateSynonym
             | Kind::CreateTable
             | Kind::CreateType
@@ -237,18 +297,24 @@ impl PermissionKind {
             Kind::References | Kind::Select | Kind::Update => true,
             Kind::Alter
             | Kind::AlterAnyRole
+            | Kind::AlterAnyAsymmetricKey
+            | Kind::AlterAnyCertificate
             | Kind::AlterAnySchema
+            | Kind::AlterAnySymmetricKey
             | Kind::AlterAnyUser
             | Kind::BackupDatabase
             | Kind::BackupLog
             | Kind::Checkpoint
             | Kind::Connect
             | Kind::Control
+            | Kind::CreateAsymmetricKey
+            | Kind::CreateCertificate
             | Kind::CreateFunction
             | Kind::CreateProcedure
             | Kind::CreateRole
             | Kind::CreateSchema
             | Kind::CreateSequence
+            | Kind::CreateSymmetricKey
             | Kind::CreateSynonym
             | Kind::CreateTable
             | Kind::CreateType
@@ -271,15 +337,21 @@ impl PermissionKind {
     /// What is part of it, besides itself; of CONTROL that is everything.
     fn parts(self, class: Class) -> &'static [Self] {
         const OF_DATABASE: &[PermissionKind] = &[
+            Kind::AlterAnyAsymmetricKey,
+            Kind::AlterAnyCertificate,
             Kind::AlterAnyRole,
             Kind::AlterAnySchema,
+            Kind::AlterAnySymmetricKey,
             Kind::AlterAnyUser,
             Kind::Checkpoint,
+            Kind::CreateAsymmetricKey,
+            Kind::CreateCertificate,
             Kind::CreateFunction,
             Kind::CreateProcedure,
             Kind::CreateRole,
             Kind::CreateSchema,
             Kind::CreateSequence,
+            Kind::CreateSymmetricKey,
             Kind::CreateSynonym,
             Kind::CreateTable,
             Kind::CreateType,
@@ -290,6 +362,9 @@ impl PermissionKind {
             (Kind::Alter, Class::Schema) => &[Kind::CreateSequence],
             (Kind::AlterAnySchema, _) => &[Kind::Alter, Kind::CreateSchema],
             (Kind::AlterAnyRole, _) => &[Kind::CreateRole],
+            (Kind::AlterAnyAsymmetricKey, _) => &[Kind::CreateAsymmetricKey],
+            (Kind::AlterAnyCertificate, _) => &[Kind::CreateCertificate],
+            (Kind::AlterAnySymmetricKey, _) => &[Kind::CreateSymmetricKey],
             _ => &[],
         }
     }

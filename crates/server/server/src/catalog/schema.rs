@@ -29,6 +29,7 @@ use crate::catalog::catalog_rows::{self, CatalogRow, ObjectKind};
 use crate::catalog::extended_properties::{self, ExtendedProperty};
 use crate::catalog::principals::Principals;
 use crate::catalog::schema_names::SchemaNames;
+use crate::catalog::stored_keys::StoredKeys;
 
 pub mod function;
 pub mod statistics;
@@ -54,6 +55,7 @@ pub struct Schema {
     types: user_type::Types,
     principals: Principals,
     properties: Arc<[ExtendedProperty]>,
+    keys: Arc<StoredKeys>,
 }
 
 /// A table.
@@ -105,6 +107,7 @@ impl Schema {
             read.names = SchemaNames::load(connection)?;
             read.principals = Principals::load(connection)?;
             read.properties = Arc::from(extended_properties::load(connection)?);
+            read.keys = Arc::new(StoredKeys::load(connection)?);
         }
         let rows = catalog_rows::load(connection, schema, &read.names)?;
         read.load_types(&rows)?;
@@ -256,6 +259,11 @@ impl Schema {
     /// The extended properties of the database.
     pub fn properties(&self) -> &[ExtendedProperty] {
         &self.properties
+    }
+
+    /// The keys of the database that encrypt values.
+    pub fn keys(&self) -> &StoredKeys {
+        &self.keys
     }
 
     /// The users of the database.

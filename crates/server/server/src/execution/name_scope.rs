@@ -80,6 +80,7 @@ impl NameScope {
                 instance: session.instance.clone(),
                 interrupts: session.interrupts.clone(),
                 tempdb: None,
+                open_keys: Arc::default(),
                 bulk_files: Arc::default(),
                 other_databases: Arc::default(),
             },

@@ -193,6 +193,7 @@ impl<'a> SessionExecutor<'a> {
             transactions: &mut self.transactions,
             permissions: &self.permissions,
             catalog: &self.scope.objects.catalog,
+            open_keys: &self.scope.objects.open_keys,
         }
     }
 
@@ -346,25 +347,9 @@ impl<'a> SessionExecutor<'a> {
             | StatementKind::Function(_)
             | StatementKind::CreateType(_)
             | StatementKind::Schema(_) => self.define(statement, execution),
-            StatementKind::Drop(drop) => match drop.kind {
-                ast::DropKind::Table
-                | ast::DropKind::View
-                | ast::DropKind::Procedure
-                | ast::DropKind::Function
-                | ast::DropKind::Trigger
-                | ast::DropKind::Sequence
-                | ast::DropKind::Synonym
-                | ast::DropKind::Statistics
-                | ast::DropKind::Type
-                | ast::DropKind::Schema => self.define(statement, execution),
-                ast::DropKind::Database
-                | ast::DropKind::Login
-                | ast::DropKind::User
-                | ast::DropKind::Role
-                | ast::DropKind::Certificate
-                | ast::DropKind::CryptographicProvider
-                | ast::DropKind::Credential
-                | ast::DropKind::AsymmetricKey => self.administration().administer(statement, slots, execution),
+            StatementKind::Drop(drop) => match is_in_schemas(drop.kind) {
+                true => self.define(statement, execution),
+                false => self.administration().administer(statement, slots, execution),
             },
             StatementKind::Dbcc(dbcc) => self.dbcc(dbcc, (statement, slots), execution),
             StatementKind::ExecuteAs(execute) => self.execute_as(execute, (statement, slots)),
@@ -591,6 +576,7 @@ impl SessionExecutor<'_> {
             return Err(reset_of_another().into());
         }
         self.transactions.reset();
+        self.scope.objects.open_keys.clear();
         self.cursors.clear();
         self.drop_globals();
         self.identity_insert = None;
@@ -695,5 +681,30 @@ impl Drop for SessionExecutor<'_> {
         self.note_rest();
         self.transactions.end();
         self.drop_globals();
+    }
+}
+
+/// Whether what DROP removes is in a schema, or is one.
+fn is_in_schemas(kind: ast::DropKind) -> bool {
+    match kind {
+        ast::DropKind::Table
+        | ast::DropKind::View
+        | ast::DropKind::Procedure
+        | ast::DropKind::Function
+        | ast::DropKind::Trigger
+        | ast::DropKind::Sequence
+        | ast::DropKind::Synonym
+        | ast::DropKind::Statistics
+        | ast::DropKind::Type
+        | ast::DropKind::Schema => true,
+        ast::DropKind::Database
+        | ast::DropKind::Login
+        | ast::DropKind::User
+        | ast::DropKind::Role
+        | ast::DropKind::Certificate
+        | ast::DropKind::CryptographicProvider
+        | ast::DropKind::Credential
+        | ast::DropKind::AsymmetricKey
+        | ast::DropKind::SymmetricKey => false,
     }
 }

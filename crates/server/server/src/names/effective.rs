@@ -5,7 +5,9 @@ use selenite_tsql::ast::TypeReference;
 
 use crate::catalog::effective_permissions::Securable;
 use crate::catalog::permission_kind::{Class, PermissionKind};
+use crate::catalog::stored_keys::StoredKeyKind;
 use crate::master::ServerPermission;
+use crate::names::session_keys::securable;
 use crate::names::session_objects::SessionObjects;
 
 impl SessionObjects {
@@ -14,9 +16,9 @@ impl SessionObjects {
     ///
     /// # Errors
     /// As [`SessionObjects::database`]; 40510 for a class whose permissions are not known here, and for another database.
-    pub fn effective(&self, securable: Option<&str>, class: Option<&str>) -> Result<Option<Effective>, SqlError> {
+    pub fn effective(&self, named: Option<&str>, class: Option<&str>) -> Result<Option<Effective>, SqlError> {
         let class = class.unwrap_or("SERVER").to_ascii_uppercase();
-        match (class.as_str(), securable) {
+        match (class.as_str(), named) {
             ("SERVER", None) => Ok(Some(self.effective_on_server())),
             ("SERVER", Some(_)) => Ok(None),
             ("DATABASE", Some(name)) if !same_name(&unquoted(name), &self.catalog.database) => {
@@ -48,8 +50,17 @@ impl SessionObjects {
                 let on = Securable::Type(&schema, &name);
                 self.effective_on(Class::Type, on, None)
             })),
+            ("SYMMETRIC KEY", Some(name)) => Ok(self.effective_on_key(StoredKeyKind::Symmetric, name)),
+            ("CERTIFICATE", Some(name)) => Ok(self.effective_on_key(StoredKeyKind::Certificate, name)),
+            ("ASYMMETRIC KEY", Some(name)) => Ok(self.effective_on_key(StoredKeyKind::Asymmetric, name)),
             (other, Some(_)) => Err(SqlError::unsupported(&format!("A permission on {other}"))),
         }
+    }
+
+    fn effective_on_key(&self, kind: StoredKeyKind, name: &str) -> Option<Effective> {
+        let found = self.catalog.schema.keys().named(kind, &unquoted(name));
+        let key = found.filter(|key| self.sees_key(key))?;
+        Some(self.effective_on(kind.class(), securable(key), None))
     }
 
     /// The schema and name of a type of a user.
@@ -73,7 +84,10 @@ impl SessionObjects {
         let possible = || PermissionKind::ALL.into_iter().filter(fits);
         let name = PermissionKind::name;
         Effective {
-            held: possible().filter(|kind| permissions.may(*kind, on)).map(name).collect(),
+            held: possible()
+                .filter(|kind| permissions.may_on_key(*kind, on))
+                .map(name)
+                .collect(),
             possible: possible().map(name).collect(),
             of_columns: Vec::new(),
         }

@@ -7,7 +7,8 @@ use rusqlite::Connection;
 use selenite_compiler::catalog::UserFunction;
 use selenite_compiler::{
     CaughtError, ColumnFacts, ColumnKey, Connection as Client, DatabaseFacts, Ends, Environment, IdentityFacts, Key,
-    ObjectFacts, ObjectKey, PrincipalFacts, RandomState, SchemaFacts, Server, Session, SqlError, UserTypeFacts,
+    KeyClass, KeyFacts, KeyPair, KeyPairOperation, KeyReference, KeySecret, ObjectFacts, ObjectKey, PrincipalFacts,
+    RandomState, SchemaFacts, Server, Session, SqlError, UserTypeFacts,
 };
 use selenite_keyring::os_random;
 use selenite_runtime::sqlite::{Identities, TakenValues, next_temporary_row_version};
@@ -133,6 +134,22 @@ impl Environment for SessionEnvironment<'_> {
 
     fn random_bytes(&self, bytes: &mut [u8]) {
         os_random(bytes);
+    }
+
+    fn open_key(&self, guid: Guid) -> Result<Option<KeySecret>, SqlError> {
+        Ok(self.objects.open_key(guid))
+    }
+
+    fn key_of_pair(&self, guid: Guid, pair: KeyPair<'_>) -> Result<Option<KeySecret>, SqlError> {
+        self.objects.key_of_pair(guid, pair)
+    }
+
+    fn on_key_pair(&self, pair: KeyPair<'_>, operation: KeyPairOperation<'_>) -> Result<Option<Vec<u8>>, SqlError> {
+        self.objects.on_key_pair(pair, operation)
+    }
+
+    fn key(&self, class: KeyClass, key: KeyReference<'_>) -> Result<Option<KeyFacts>, SqlError> {
+        Ok(self.objects.key(class, key))
     }
 
     fn new_guid(&self) -> Guid {

@@ -29,6 +29,7 @@ use crate::master::{DatabaseRecord, LoginRecord, TEMPDB};
 use crate::names::identity::Identity;
 use crate::names::principal_facts::{login_facts, user_facts};
 use crate::names::session_catalog::SessionCatalog;
+use crate::open_keys::OpenKeys;
 use crate::{Instance, Interrupts};
 
 /// A snapshot of the objects that a session sees, for the duration of a statement. SQLite's functions use it, too.
@@ -52,6 +53,8 @@ pub struct SessionObjects {
     pub interrupts: Interrupts,
     /// tempdb's objects, if the session has tempdb open and another database in use.
     pub tempdb: Option<Arc<Schema>>,
+    /// The keys that the session has opened.
+    pub open_keys: Arc<OpenKeys>,
     /// What OPENROWSET has read, for the audit log.
     pub bulk_files: Arc<ReadFiles>,
     /// Other databases whose views a statement names, by their ids.

@@ -75,6 +75,7 @@ pub(super) fn words(kind: &StatementKind) -> Option<&'static str> {
             DropKind::CryptographicProvider => "DROP CRYPTOGRAPHIC PROVIDER",
             DropKind::Credential => "DROP CREDENTIAL",
             DropKind::AsymmetricKey => "DROP ASYMMETRIC KEY",
+            DropKind::SymmetricKey => "DROP SYMMETRIC KEY",
             DropKind::Function => "DROP FUNCTION",
             DropKind::Type => "DROP TYPE",
             DropKind::Trigger | DropKind::Sequence | DropKind::Synonym | DropKind::Statistics => return None,

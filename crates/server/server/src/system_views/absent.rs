@@ -44,6 +44,7 @@ pub(crate) const VIEWS: &[ViewSpec] = &[
     of_database("column_encryption_keys", &[COLUMN_KEY]),
     of_database("column_encryption_key_values", &[COLUMN_KEY_VALUE]),
     of_database("database_scoped_credentials", &[SCOPED_CREDENTIAL]),
+    of_database("crypt_properties", &[CRYPT_PROPERTY]),
     of_database("change_tracking_tables", &[TRACKED_TABLE]),
     of_server("change_tracking_databases", &[TRACKED_DATABASE]),
     of_server("backup_devices", &[BACKUP_DEVICE]),
@@ -348,6 +349,16 @@ const COLUMN_KEY_VALUE: &[ColumnSpec] = &[
     ("encrypted_value", bytes(8000), true),
     ("encryption_algorithm_name", NAME, true),
 ];
+const CRYPT_PROPERTY: &[ColumnSpec] = &[
+    ("class", TINY, false),
+    ("class_desc", text(60), true),
+    ("major_id", INT, false),
+    ("thumbprint", bytes(32), false),
+    ("crypt_type", DataType::Char(4), false),
+    ("crypt_type_desc", text(60), true),
+    ("crypt_property", DataType::VarBinary(Width::Max), false),
+];
+
 const SCOPED_CREDENTIAL: &[ColumnSpec] = &[
     ("credential_id", INT, false),
     ("name", NAME, false),

@@ -7,7 +7,6 @@ use super::{
     BIT, Cell, ColumnSpec, INT, NAME, Row, SMALL, SYS, TIME, TINY, VARIANT, ViewContext, ViewSpec, bytes, encryption,
     row, text,
 };
-use crate::master::MASTER;
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
     ViewSpec {
@@ -154,7 +153,7 @@ fn databases(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
             *switch = options.is_on(name);
         }
         switches[CURSOR_SWITCH] = options.is_local_cursor_default();
-        switches[MASTER_KEY_SWITCH] = record.id == MASTER && encryption::has_master_key(context);
+        switches[MASTER_KEY_SWITCH] = encryption::has_master_key(context, record.id);
         row.extend(switches.map(Cell::from));
         row.extend(row![Cell::Null, off, 0, "NOTHING", off, off, is_encrypted, off]);
         // Of replicas, and of databases that are contained.

@@ -8,7 +8,8 @@ use selenite::Suite;
 use selenite_compiler::SqlError;
 use selenite_types::DataType;
 
-use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, TIME, ViewContext, ViewSpec, bytes, row, text};
+use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, TIME, ViewContext, ViewSpec, bytes, cell_keys, row, text};
+use crate::catalog::stored_keys::KeyEncryptor;
 use crate::database::expectation::access_to;
 use crate::database::file_state::{FileState, Phase};
 use crate::database_error::of_master;
@@ -193,14 +194,23 @@ pub(crate) fn encrypted_databases(context: &ViewContext<'_>) -> Vec<i32> {
     ids
 }
 
-/// Whether master has a master key, which the server can always open.
-pub(crate) fn has_master_key(context: &ViewContext<'_>) -> bool {
+/// Whether a database has a master key that the server can always open; of others than master, only the one in use is
+/// known.
+pub(crate) fn has_master_key(context: &ViewContext<'_>, database_id: i32) -> bool {
+    if database_id != MASTER {
+        let chain = context.objects.key_chain();
+        let key = chain
+            .keys
+            .master()
+            .filter(|_| database_id == context.objects.database_id);
+        return key.is_some_and(|key| chain.encryption(key, KeyEncryptor::Service).is_some());
+    }
     matches!(context.objects.instance.master().master_key(), Ok(Some(_)))
 }
 
 fn certificates(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     if context.objects.database_id != MASTER {
-        return Ok(Vec::new());
+        return Ok(cell_keys::certificates(context));
     }
     let kept = context.objects.instance.master().certificates();
     let rows = kept.map_err(|fault| of_master(&fault))?.into_iter().map(|one| {
@@ -231,7 +241,7 @@ fn certificates(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
 
 fn symmetric_keys(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     if context.objects.database_id != MASTER {
-        return Ok(Vec::new());
+        return Ok(cell_keys::symmetric_keys(context));
     }
     let kept = context.objects.instance.master().master_key();
     let offset = context.state.now.offset_minutes;

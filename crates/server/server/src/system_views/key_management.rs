@@ -1,11 +1,13 @@
 //! Cryptographic providers, credentials and the keys of providers.
 //!
-//! No key command tells a version, a public key or its algorithm: those columns are left out.
+//! No key command tells a version, a public key or its algorithm: those columns are left out, or NULL.
 
 use selenite_compiler::SqlError;
 use selenite_types::DataType;
 
-use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, TIME, TINY, ViewContext, ViewSpec, bytes, row, text};
+use super::{
+    BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, TIME, TINY, ViewContext, ViewSpec, bytes, cell_keys, row, text,
+};
 use crate::database_error::of_master;
 use crate::master::{MASTER, ProviderRecord};
 
@@ -88,6 +90,9 @@ const KEYS: &[ColumnSpec] = &[
     ("pvt_key_encryption_type", DataType::Char(2), false),
     ("pvt_key_encryption_type_desc", text(60), true),
     ("thumbprint", bytes(32), false),
+    ("algorithm", DataType::Char(2), true),
+    ("algorithm_desc", text(60), true),
+    ("key_length", INT, true),
     ("sid", bytes(85), true),
     ("string_sid", NAME, true),
     ("attested_by", text(260), true),
@@ -144,7 +149,7 @@ fn mappings(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
 
 fn keys(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     if context.objects.database_id != MASTER {
-        return Ok(Vec::new());
+        return Ok(cell_keys::asymmetric_keys(context));
     }
     let providers = all_providers(context)?;
     let kept = context.objects.instance.master().asymmetric_keys();
@@ -157,6 +162,9 @@ fn keys(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
             "NA",
             "NO_PRIVATE_KEY",
             one.thumbprint,
+            Cell::Null,
+            Cell::Null,
+            Cell::Null,
             Cell::Null,
             Cell::Null,
             Cell::Null,

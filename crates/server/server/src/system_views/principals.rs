@@ -11,6 +11,8 @@ use crate::catalog::fixed_role::FixedRole;
 use crate::catalog::grants::{Grant, GrantState, GrantedOn};
 use crate::catalog::permission_kind::{Class, PermissionKind};
 use crate::catalog::principals::{DBO, GUEST};
+use crate::catalog::schema::Schema;
+use crate::catalog::stored_keys::stored_kind;
 use crate::master::LoginRecord;
 use crate::master::{PUBLIC_SID, ServerPermission, ServerRole};
 
@@ -384,11 +386,23 @@ const PERMISSION: &[ColumnSpec] = &[
 fn database_permissions(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let schema = &context.objects.catalog.schema;
     let principals = schema.principals();
-    let is_shown = |grant: &&Grant| grant.on.class != Class::Object || schema.name_of_id(grant.on.major_id).is_some();
+    let is_shown = |grant: &&Grant| match stored_kind(grant.on.class).filter(|_| grant.on.major_id != 0) {
+        Some(kind) => {
+            let key = schema.keys().of_id(kind, grant.on.major_id);
+            key.is_some_and(|key| context.objects.sees_key(key))
+        }
+        None => grant.on.class != Class::Object || schema.name_of_id(grant.on.major_id).is_some(),
+    };
     // Of a type, its number among the types.
     let major_id = |grant: &Grant| match grant.on.class {
         Class::Type => schema.type_of_id(grant.on.major_id).map_or(0, |found| found.id()),
-        Class::Database | Class::Object | Class::Schema | Class::User => grant.on.major_id,
+        Class::Database
+        | Class::Object
+        | Class::Schema
+        | Class::User
+        | Class::SymmetricKey
+        | Class::Certificate
+        | Class::AsymmetricKey => grant.on.major_id,
     };
     let minor_id = |grant: &Grant| {
         let column = grant.on.column.as_deref();
@@ -399,20 +413,6 @@ fn database_permissions(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError>
                 .ok()?
         });
         found.map_or(0, |column| column.number)
-    };
-    // What the owner, or who acts as the owner, has granted.
-    let owner = |grant: &Grant| {
-        let of = match grant.on.class {
-            Class::Database | Class::User => None,
-            Class::Schema => schema.names().of_id(grant.on.major_id),
-            Class::Object => schema
-                .name_of_id(grant.on.major_id)
-                .and_then(|(of, _)| schema.names().named(&of)),
-            Class::Type => schema
-                .type_of_id(grant.on.major_id)
-                .and_then(|found| schema.names().named(&found.row.schema)),
-        };
-        of.map_or(DBO, |schema| schema.owner)
     };
     let mut grants: Vec<Grant> = principals.grants().iter().filter(is_shown).cloned().collect();
     for user in principals.users().iter().map(|user| user.id).chain([DBO]) {
@@ -439,7 +439,7 @@ fn database_permissions(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError>
             major_id(grant),
             minor_id(grant),
             grant.grantee,
-            grant.grantor.unwrap_or_else(|| owner(grant)),
+            grant.grantor.unwrap_or_else(|| owner_of(&grant.on, schema)),
             format!("{letters:<4}"),
             name,
             state.0,
@@ -499,6 +499,25 @@ fn server_permissions(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
         }
     }
     Ok(rows)
+}
+
+/// The owner of what something was granted on: who, or in whose name, it was granted.
+fn owner_of(on: &GrantedOn, schema: &Schema) -> i32 {
+    let of = match on.class {
+        Class::Database | Class::User => None,
+        Class::SymmetricKey | Class::Certificate | Class::AsymmetricKey => {
+            let key = stored_kind(on.class).and_then(|kind| schema.keys().of_id(kind, on.major_id));
+            return key.map_or(DBO, |key| key.owner);
+        }
+        Class::Schema => schema.names().of_id(on.major_id),
+        Class::Object => schema
+            .name_of_id(on.major_id)
+            .and_then(|(of, _)| schema.names().named(&of)),
+        Class::Type => schema
+            .type_of_id(on.major_id)
+            .and_then(|found| schema.names().named(&found.row.schema)),
+    };
+    of.map_or(DBO, |schema| schema.owner)
 }
 
 /// SQL Server's numbers.

@@ -11,6 +11,8 @@ mod bulk_load;
 mod calls;
 mod cancel;
 mod catalog_procedures;
+mod cell_key_attacks;
+mod cell_keys;
 mod certificates;
 mod client;
 mod column_permissions;

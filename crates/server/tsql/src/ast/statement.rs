@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::{
     AlterDatabase, AlterEncryptionKey, AlterIndex, AlterLogin, AlterRole, AlterTable, AlterUser, AssignmentOperator,
-    Backup, BackupCertificate, Condition, CreateCertificate, CreateDatabase, CreateIndex, CreateLogin, CreateRole,
-    CreateSynonym, CreateTable, CreateUser, CursorStatement, Dbcc, Delete, DropIndex, EncryptionKey, Execute,
-    ExecuteAs, Expr, Insert, KeyManagement, Kill, Merge, ModuleContext, Name, NameOrVariable, ObjectName,
-    PermissionChange, Position, Restore, SelectStatement, SequenceDefinition, SetOption, TableElement, TableType,
-    TriggerEvents, TriggerSwitch, TriggerTiming, TypeName, Update,
+    Backup, BackupCertificate, CellKeyStatement, Condition, CreateCertificate, CreateDatabase, CreateIndex,
+    CreateLogin, CreateRole, CreateSynonym, CreateTable, CreateUser, CursorStatement, Dbcc, Delete, DropIndex,
+    EncryptionKey, Execute, ExecuteAs, Expr, Insert, KeyManagement, Kill, Merge, ModuleContext, Name, NameOrVariable,
+    ObjectName, PermissionChange, Position, Restore, SelectStatement, SequenceDefinition, SetOption, TableElement,
+    TableType, TriggerEvents, TriggerSwitch, TriggerTiming, TypeName, Update,
 };
 
 /// A complete batch, or dynamic SQL, which is parsed like a batch.
@@ -190,6 +190,8 @@ pub enum StatementKind {
     AlterEncryptionKey(AlterEncryptionKey),
     /// `DROP DATABASE ENCRYPTION KEY`
     DropEncryptionKey,
+    /// Keys that encrypt values.
+    CellKey(Box<CellKeyStatement>),
     /// CREATE and ALTER of cryptographic providers, credentials and keys of providers.
     KeyManagement(Box<KeyManagement>),
     /// `CREATE LOGIN`
@@ -625,4 +627,6 @@ pub enum DropKind {
     Credential,
     /// `DROP ASYMMETRIC KEY`
     AsymmetricKey,
+    /// `DROP SYMMETRIC KEY`
+    SymmetricKey,
 }

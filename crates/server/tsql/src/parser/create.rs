@@ -45,6 +45,7 @@ impl Parser<'_> {
             TokenKind::Word if self.is_key_management("cryptographic") => self.create_provider(),
             TokenKind::Word if self.is_key_management("credential") => self.credential(false),
             TokenKind::Word if self.is_key_management("asymmetric") => self.create_asymmetric_key(),
+            TokenKind::Word if self.is_symmetric_key() => self.create_symmetric_key(),
             _ => self.refused_object("CREATE"),
         }
     }
@@ -71,6 +72,11 @@ impl Parser<'_> {
             TokenKind::Word if self.is_key_management("cryptographic") => self.alter_provider(),
             TokenKind::Word if self.is_key_management("credential") => self.credential(true),
             TokenKind::Word if self.is_word("master") && self.is_regenerate() => self.regenerate_master_key(),
+            TokenKind::Word if self.is_word("master") => self.alter_master_key(),
+            TokenKind::Word if self.is_symmetric_key() => self.alter_symmetric_key(),
+            TokenKind::Word if self.is_word("certificate") || self.is_key_management("asymmetric") => {
+                self.alter_private_key()
+            }
             _ => self.refused_object("ALTER"),
         }
     }

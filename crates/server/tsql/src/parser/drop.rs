@@ -35,6 +35,10 @@ impl Parser<'_> {
                 return self.drop_one(DropKind::CryptographicProvider, false);
             }
             TokenKind::Word if self.is_key_management("asymmetric") => return self.drop_asymmetric_key(),
+            TokenKind::Word if self.is_symmetric_key() => {
+                self.advance();
+                return self.drop_one(DropKind::SymmetricKey, false);
+            }
             TokenKind::Word if self.is_word("master") => {
                 self.advance();
                 self.expect_keyword(Keyword::Key)?;

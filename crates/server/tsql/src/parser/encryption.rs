@@ -40,7 +40,7 @@ impl Parser<'_> {
     }
 
     /// `ENCRYPTION BY PASSWORD = '..'` or `DECRYPTION BY PASSWORD = '..'`.
-    fn by_password(&mut self, word: &str) -> Parse<String> {
+    pub(super) fn by_password(&mut self, word: &str) -> Parse<String> {
         self.expect_word(word)?;
         self.expect_keyword(Keyword::By)?;
         self.expect_word("password")?;
@@ -48,7 +48,7 @@ impl Parser<'_> {
         self.string()
     }
 
-    /// OPEN and CLOSE of the master key and of cursors; those of other keys are refused.
+    /// OPEN and CLOSE of keys and of cursors.
     pub(super) fn open_or_close(&mut self, keyword: Keyword) -> Parse<StatementKind> {
         self.advance();
         let open = keyword == Keyword::Open;
@@ -61,13 +61,11 @@ impl Parser<'_> {
             let password = self.by_password("decryption")?;
             return Ok(StatementKind::OpenMasterKey { password });
         }
-        if self.is_word("symmetric") || self.is_keyword(Keyword::All) {
-            let what = if open {
-                "OPEN SYMMETRIC KEY"
-            } else {
-                "CLOSE SYMMETRIC KEY"
+        if self.is_symmetric_key() || !open && self.is_keyword(Keyword::All) {
+            return match open {
+                true => self.open_symmetric_key(),
+                false => self.close_symmetric_key(),
             };
-            return self.refused_statement(what);
         }
         self.cursor_of(if open {
             CursorStatement::Open
@@ -192,7 +190,7 @@ impl Parser<'_> {
     }
 
     /// An optional `WITH PRIVATE KEY (..)`.
-    fn optional_private_key(&mut self) -> Parse<Option<PrivateKey>> {
+    pub(super) fn optional_private_key(&mut self) -> Parse<Option<PrivateKey>> {
         if !self.is_keyword(Keyword::With) || !self.is_word_at(1, "private") {
             return Ok(None);
         }
@@ -264,7 +262,7 @@ impl Parser<'_> {
         }))
     }
 
-    fn with_algorithm(&mut self) -> Parse<Name> {
+    pub(super) fn with_algorithm(&mut self) -> Parse<Name> {
         self.expect_keyword(Keyword::With)?;
         self.expect_word("algorithm")?;
         self.expect(TokenKind::Equal)?;

@@ -82,14 +82,17 @@ impl Parser<'_> {
         })))
     }
 
-    /// `ASYMMETRIC KEY name [AUTHORIZATION user] FROM PROVIDER name WITH ..`; other sources are refused.
+    /// `ASYMMETRIC KEY name [AUTHORIZATION user] FROM PROVIDER name WITH ..`, or a key pair; other sources are refused.
     pub(super) fn create_asymmetric_key(&mut self) -> Parse<StatementKind> {
         self.advance();
         self.advance();
         let name = self.name()?;
         let authorization = self.optional_authorization()?;
-        if !self.is_keyword(Keyword::From) || !self.is_word_at(1, "provider") {
-            return self.refused_statement("CREATE ASYMMETRIC KEY without FROM PROVIDER");
+        if self.is_keyword(Keyword::With) {
+            return self.create_key_pair(name, authorization);
+        }
+        if !self.is_word_at(1, "provider") {
+            return self.refused_statement("CREATE ASYMMETRIC KEY FROM FILE or ASSEMBLY");
         }
         self.advance();
         self.advance();

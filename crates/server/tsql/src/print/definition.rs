@@ -137,6 +137,7 @@ impl fmt::Display for DropKind {
             Self::CryptographicProvider => "CRYPTOGRAPHIC PROVIDER",
             Self::Credential => "CREDENTIAL",
             Self::AsymmetricKey => "ASYMMETRIC KEY",
+            Self::SymmetricKey => "SYMMETRIC KEY",
         })
     }
 }

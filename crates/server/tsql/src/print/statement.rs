@@ -82,7 +82,7 @@ impl fmt::Display for StatementKind {
             Self::CreateEncryptionKey(it) => write!(f, "{it}"),
             Self::AlterEncryptionKey(it) => write!(f, "{it}"),
             Self::CloseMasterKey | Self::DropMasterKey | Self::DropEncryptionKey => f.write_str(dropped_key(self)),
-            Self::KeyManagement(it) => write!(f, "{it}"),
+            Self::KeyManagement(_) | Self::CellKey(_) => object(f, self),
             Self::CreateLogin(_)
             | Self::AlterLogin(_)
             | Self::CreateUser(_)
@@ -101,7 +101,7 @@ impl fmt::Display for StatementKind {
     }
 }
 
-#[expect(clippy::wildcard_enum_match_arm, reason = "the caller has picked objects")]
+#[expect(clippy::wildcard_enum_match_arm, reason = "the caller has picked objects and keys")]
 fn object(f: &mut fmt::Formatter<'_>, kind: &StatementKind) -> fmt::Result {
     match kind {
         StatementKind::Sequence(it) => write!(f, "{it}"),
@@ -112,6 +112,8 @@ fn object(f: &mut fmt::Formatter<'_>, kind: &StatementKind) -> fmt::Result {
         StatementKind::CreateType(it) => write!(f, "{it}"),
         StatementKind::Trigger(it) => write!(f, "{it}"),
         StatementKind::TriggerSwitch(it) => write!(f, "{it}"),
+        StatementKind::KeyManagement(it) => write!(f, "{it}"),
+        StatementKind::CellKey(it) => write!(f, "{it}"),
         _ => Ok(()),
     }
 }

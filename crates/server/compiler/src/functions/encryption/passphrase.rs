@@ -5,10 +5,11 @@
 
 use std::sync::Arc;
 
-use selenite_types::{Value, encode_code_page};
+use selenite_types::Value;
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
+use super::argument::{BYTES_MAX, authenticator, bytes};
 use super::message::{self, Algorithm};
 use crate::SqlError;
 use crate::functions::Arguments;
@@ -17,7 +18,8 @@ use crate::functions::Arguments;
 ///
 /// Errors: 8152 if the result has more than 8000 bytes.
 pub(super) fn encrypt(call: &Arguments<'_>) -> Result<Value, SqlError> {
-    let (Some(passphrase), Some(clear), Ok(authenticator)) = (key_text(call)?, bytes(call, 1)?, authenticator(call)?)
+    let (Some(passphrase), Some(clear), Ok(authenticator)) =
+        (key_text(call)?, bytes(call, 1)?, authenticator(call, 3)?)
     else {
         return Ok(Value::Null);
     };
@@ -38,7 +40,7 @@ pub(super) fn encrypt(call: &Arguments<'_>) -> Result<Value, SqlError> {
 /// NULL if the passphrase or the authenticator is another one, or the message was altered.
 pub(super) fn decrypt(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let (Some(passphrase), Value::Binary(message), Ok(authenticator)) =
-        (key_text(call)?, call.value(1), authenticator(call)?)
+        (key_text(call)?, call.value(1), authenticator(call, 3)?)
     else {
         return Ok(Value::Null);
     };
@@ -65,30 +67,5 @@ fn key_text(call: &Arguments<'_>) -> Result<Option<Vec<u8>>, SqlError> {
     bytes(call, 0)
 }
 
-/// The bytes of an argument: of text those of its type, one byte or two for a character.
-fn bytes(call: &Arguments<'_>, at: usize) -> Result<Option<Vec<u8>>, SqlError> {
-    if *call.value(at) == Value::Null {
-        return Ok(None);
-    }
-    if let Value::Binary(bytes) = call.value(at) {
-        return Ok(Some(bytes.to_vec()));
-    }
-    let text = call.text(at)?;
-    Ok(Some(match call.data_type(at).is_national() {
-        true => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
-        false => encode_code_page(text),
-    }))
-}
-
-/// The authenticator, if one is requested; the inner `Err` if that is NULL.
-fn authenticator(call: &Arguments<'_>) -> Result<Result<Option<Vec<u8>>, ()>, SqlError> {
-    if *call.value(2) == Value::Null || call.int(2)? == 0 {
-        return Ok(Ok(None));
-    }
-    Ok(bytes(call, 3)?.map(Some).ok_or(()))
-}
-
 const VERSION_1: [u8; 4] = [1, 0, 0, 0];
 const VERSION_2: [u8; 4] = [2, 0, 0, 0];
-/// What the result's type holds.
-const BYTES_MAX: usize = 8000;

@@ -4,8 +4,15 @@ use crate::testing::{assert_shown, fault, shown, type_of};
 
 const PUBLISHED: &str = include_str!("../../../../../../testdata/tsql/encrypted_values.txt");
 
+/// Made by another program from the description of the messages.
+const OF_KEYS: &str = include_str!("../../../../../../testdata/tsql/key_messages.txt");
+
 fn published() -> impl Iterator<Item = [&'static str; 4]> {
-    let lines = PUBLISHED.lines().filter(|line| !line.starts_with('#'));
+    rows(PUBLISHED)
+}
+
+fn rows(text: &'static str) -> impl Iterator<Item = [&'static str; 4]> {
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines.map(|line| {
         let fields: Vec<&str> = line.split(' ').collect();
         fields.try_into().expect("a line has four fields")
@@ -91,4 +98,46 @@ fn random_bytes_are_as_many_as_asked_for() {
         ("CRYPT_GEN_RANDOM(8001)", "NULL"),
         ("CRYPT_GEN_RANDOM(-1)", "NULL"),
     ]);
+}
+
+#[test]
+fn messages_of_keys_are_those_of_another_program() {
+    let mut count = 0;
+    for [guid, authenticator, clear, sealed] in rows(OF_KEYS) {
+        let clear = clear.trim_matches('-').to_ascii_uppercase();
+        let more = match authenticator {
+            "-" => String::new(),
+            _ => format!(", 1, '{authenticator}'"),
+        };
+        assert_eq!(hex(&format!("DECRYPTBYKEY(0x{sealed}{more})")), clear, "{sealed}");
+        for other in [", 1, 'another'", ", 1"] {
+            assert_eq!(hex(&format!("DECRYPTBYKEY(0x{sealed}{other})")), "NULL", "{sealed}");
+        }
+        for size in (0..sealed.len()).step_by(2) {
+            assert_eq!(
+                hex(&format!("DECRYPTBYKEY(0x{}{more})", &sealed[..size])),
+                "NULL",
+                "{size}"
+            );
+        }
+        // The first version is the one that is written.
+        if &sealed[32..40] == "01000000" {
+            let made = hex(&format!(
+                "ENCRYPTBYKEY(CONVERT(uniqueidentifier, 0x{guid}), 0x{clear}{more})"
+            ));
+            assert_eq!(made, sealed);
+        }
+        count += 1;
+    }
+    assert_eq!(count, 36);
+    let other_version = "10000000000000000000000000000000".to_owned() + "03000000" + &"07".repeat(32);
+    assert_eq!(hex(&format!("DECRYPTBYKEY(0x{other_version})")), "NULL");
+    for name in ["encryptbykey", "encryptbycert", "signbyasymkey"] {
+        assert_eq!(Function::find(name).unwrap().volatility, Volatility::Row);
+    }
+    for name in ["decryptbykey", "decryptbykeyautocert", "decryptbycert"] {
+        assert_eq!(Function::find(name).unwrap().volatility, Volatility::Statement);
+    }
+    assert_eq!(fault("ENCRYPTBYKEY(1, 'a')").0, 8116);
+    assert_eq!(type_of("KEY_GUID('a')"), "uniqueidentifier");
 }

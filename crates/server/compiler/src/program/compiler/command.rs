@@ -52,6 +52,16 @@ pub(super) fn traits(kind: &StatementKind) -> Traits {
             PermissionAction::Deny => Command::DENY,
             PermissionAction::Revoke => Command::REVOKE,
         }),
+        StatementKind::CellKey(statement) => match &**statement {
+            ast::CellKeyStatement::OpenSymmetricKey { .. } | ast::CellKeyStatement::CloseSymmetricKey(_) => {
+                plain(Command::NONE)
+            }
+            ast::CellKeyStatement::CreateSymmetricKey(_)
+            | ast::CellKeyStatement::AlterSymmetricKey { .. }
+            | ast::CellKeyStatement::CreateKeyPair { .. }
+            | ast::CellKeyStatement::AlterPrivateKey { .. }
+            | ast::CellKeyStatement::AlterMasterKey { .. } => write(Command::NONE),
+        },
         other => plain(server_command(other)),
     }
 }
@@ -96,6 +106,7 @@ fn drop_traits(kind: DropKind) -> Traits {
         DropKind::Login => plain(Command::DROP_LOGIN),
         DropKind::Certificate => plain(Command::DROP_CERTIFICATE),
         DropKind::Sequence | DropKind::Synonym | DropKind::Statistics => write(Command::NONE),
+        DropKind::SymmetricKey => write(Command::NONE),
         DropKind::CryptographicProvider | DropKind::Credential | DropKind::AsymmetricKey => plain(Command::NONE),
     }
 }

@@ -7,7 +7,7 @@ use selenite_tsql::ast::{self, CertificateSource, ExprKind, Literal, PrivateKey,
 use selenite_types::{DataType, DateFormat, DateTime2, Value, Width, convert};
 
 use super::key_file::{KeyFile, not_valid};
-use super::master_key::{MasterKey, check_password, open_with_password, seal_with_password};
+use super::master_key::master_key;
 use super::private_part::PrivatePart;
 use super::x509::{Issued, issue, thumbprint};
 use super::{error, info, missing, unsupported};
@@ -16,6 +16,7 @@ use crate::administration::Administration;
 use crate::database_error::of_master;
 use crate::execution_context::ExecutionContext;
 use crate::master::{CertificateRecord, MasterError, NewStoredCertificate, Removal};
+use crate::sealing::{SealingKey, check_password, open_with_password, seal_with_password};
 
 impl Administration<'_, '_> {
     /// CREATE CERTIFICATE.
@@ -36,7 +37,7 @@ impl Administration<'_, '_> {
         if named.map_err(|fault| of_master(&fault))?.is_some() {
             return Err(taken(name).into());
         }
-        let key = MasterKey::of(instance)?;
+        let key = master_key(instance)?;
         let issued = match &create.source {
             CertificateSource::New { password: Some(_), .. } => {
                 return Err(unsupported("CREATE CERTIFICATE ENCRYPTION BY PASSWORD").into());
@@ -46,7 +47,7 @@ impl Administration<'_, '_> {
                 options,
             } => {
                 let now = i64::try_from(selenite::now()).unwrap_or(i64::MAX);
-                let wanted = Wanted::of(options, now)?;
+                let wanted = WantedCertificate::of(options, now)?;
                 if let Some((number, text)) = wanted.warning(now) {
                     execution.reply.message(&info(number, text))?;
                 }
@@ -66,7 +67,7 @@ impl Administration<'_, '_> {
         Ok(self.keep_certificate(name, &issued, &key)?)
     }
 
-    fn keep_certificate(&self, name: &str, issued: &Issued, key: &MasterKey) -> Result<(), SqlError> {
+    fn keep_certificate(&self, name: &str, issued: &Issued, key: &SealingKey) -> Result<(), SqlError> {
         let part = &issued.private_part;
         let text = part
             .encode()
@@ -159,7 +160,7 @@ impl Administration<'_, '_> {
             .sealed_key(found.id)
             .map_err(|fault| of_master(&fault))?;
         let sealed = sealed.ok_or_else(|| missing("find", "certificate", name))?;
-        let plain = MasterKey::of(instance)?.open(&sealed, &found.thumbprint)?;
+        let plain = master_key(instance)?.open(&sealed, &found.thumbprint)?;
         let by_password = seal_with_password(instance, &plain, password)?;
         let private = KeyFile::new(path, folder);
         public.write(&found.certificate)?;
@@ -201,7 +202,7 @@ pub fn held_certificates(instance: &Instance) -> Result<Option<HeldAge>, SqlErro
     if certificates.is_empty() {
         return Ok(None);
     }
-    let key = MasterKey::of(instance)?;
+    let key = master_key(instance)?;
     let mut identities = Vec::with_capacity(certificates.len());
     for certificate in &certificates {
         let sealed = master.sealed_key(certificate.id).map_err(|fault| of_master(&fault))?;
@@ -216,14 +217,21 @@ pub fn held_certificates(instance: &Instance) -> Result<Option<HeldAge>, SqlErro
 }
 
 /// The contents of a new certificate.
-struct Wanted<'a> {
-    subject: &'a str,
-    not_before: i64,
-    not_after: i64,
+pub struct WantedCertificate<'a> {
+    /// SUBJECT.
+    pub subject: &'a str,
+    /// START_DATE: seconds since 1970-01-01 UTC.
+    pub not_before: i64,
+    /// EXPIRY_DATE.
+    pub not_after: i64,
 }
 
-impl<'a> Wanted<'a> {
-    fn of(options: &'a [Setting], now: i64) -> Result<Self, SqlError> {
+impl<'a> WantedCertificate<'a> {
+    /// Reads the options of CREATE CERTIFICATE.
+    ///
+    /// # Errors
+    /// 15212, 15213; a date that is none.
+    pub fn of(options: &'a [Setting], now: i64) -> Result<Self, SqlError> {
         let told = |name: &str| {
             let found = options.iter().find(|option| option.name.is(name));
             found.and_then(text_of)
@@ -252,7 +260,8 @@ impl<'a> Wanted<'a> {
         })
     }
 
-    fn warning(&self, now: i64) -> Option<(i32, &'static str)> {
+    /// What is sent about its validity.
+    pub fn warning(&self, now: i64) -> Option<(i32, &'static str)> {
         if self.not_after < now {
             return Some((15214, "Warning: The certificate you created is expired."));
         }

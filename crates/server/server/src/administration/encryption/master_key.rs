@@ -3,11 +3,8 @@
 //! The server can always use it, since it is in master.db, which is encrypted: SQL Server calls that encryption by
 //! the service master key. So OPEN MASTER KEY only checks the password, and CLOSE MASTER KEY has no effect.
 
-use std::time::{Duration, Instant};
-
-use aws_lc_rs::aead::{AES_256_GCM, Aad, NONCE_LEN, Nonce, RandomizedNonceKey};
 use selenite_compiler::SqlError;
-use selenite_keyring::{PasswordFileError, open_by_password, os_random, seal_by_password};
+use selenite_keyring::os_random;
 use zeroize::Zeroizing;
 
 use super::key_file::KeyFile;
@@ -17,66 +14,23 @@ use crate::administration::Administration;
 use crate::database::restored_key::hexadecimal;
 use crate::database_error::of_master;
 use crate::master::{MasterError, Removal, StoredMasterKey};
-use crate::password::{RuleBroken, check_new_password};
+use crate::sealing::{SealingKey, check_password, open_with_password, seal_with_password};
 
-/// The key, at work.
-pub struct MasterKey(RandomizedNonceKey);
-
-impl MasterKey {
-    /// The key of that secret. None if it has another size.
-    pub fn new(secret: &[u8]) -> Option<Self> {
-        RandomizedNonceKey::new(&AES_256_GCM, secret).ok().map(Self)
-    }
-
-    /// The key in master.db.
-    ///
-    /// # Errors
-    /// 15581 if it does not exist; SQLite's error.
-    pub fn of(instance: &Instance) -> Result<Self, SqlError> {
-        let stored = instance
-            .master()
-            .stored_master_key()
-            .map_err(|fault| of_master(&fault))?;
-        let stored = stored.ok_or_else(|| {
-            let text = "Please create a master key in the database or open the master key in the session before performing \
-                this operation.";
-            error(15581, text)
-        })?;
-        Self::new(&stored.secret).ok_or_else(|| SqlError::internal("a master key of another size"))
-    }
-
-    /// Seals the private part of the certificate of that thumbprint. The nonce is drawn at random: of 96 bits, for
-    /// some thousand certificates in a key's life.
-    ///
-    /// # Errors
-    /// The machine's.
-    pub fn seal(&self, plain: &[u8], thumbprint: &[u8]) -> Result<Vec<u8>, SqlError> {
-        // Room for the tag at once: a buffer that grows leaves copies behind.
-        let mut sealed = Zeroizing::new(Vec::with_capacity(plain.len() + TAG_SIZE));
-        sealed.extend_from_slice(plain);
-        let nonce = self
-            .0
-            .seal_in_place_append_tag(Aad::from(thumbprint), &mut *sealed)
-            .map_err(|_| SqlError::internal("a private key that could not be sealed"))?;
-        Ok([nonce.as_ref().as_slice(), &sealed].concat())
-    }
-
-    /// Decrypts what [`MasterKey::seal`] has encrypted.
-    ///
-    /// # Errors
-    /// 15466 for anything else.
-    pub fn open(&self, sealed: &[u8], thumbprint: &[u8]) -> Result<Zeroizing<Vec<u8>>, SqlError> {
-        let refused = || error(15466, "An error occurred during decryption.");
-        let (nonce, rest) = sealed.split_at_checked(NONCE_LEN).ok_or_else(refused)?;
-        let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| refused())?;
-        let mut plain = Zeroizing::new(rest.to_vec());
-        let size = {
-            let opened = self.0.open_in_place(nonce, Aad::from(thumbprint), &mut plain);
-            opened.map_err(|_| refused())?.len()
-        };
-        plain.truncate(size);
-        Ok(plain)
-    }
+/// The key in master.db.
+///
+/// # Errors
+/// 15581 if it does not exist; SQLite's error.
+pub fn master_key(instance: &Instance) -> Result<SealingKey, SqlError> {
+    let stored = instance
+        .master()
+        .stored_master_key()
+        .map_err(|fault| of_master(&fault))?;
+    let stored = stored.ok_or_else(|| {
+        let text = "Please create a master key in the database or open the master key in the session before performing \
+            this operation.";
+        error(15581, text)
+    })?;
+    SealingKey::new(&stored.secret).ok_or_else(|| SqlError::internal("a master key of another size"))
 }
 
 impl Administration<'_, '_> {
@@ -112,15 +66,15 @@ impl Administration<'_, '_> {
             return Err(unsupported("ALTER MASTER KEY FORCE REGENERATE"));
         }
         let instance = self.session.instance;
-        let old = MasterKey::of(instance)?;
+        let old = master_key(instance)?;
         check_password(password)?;
         let new = new_master_key(instance, password)?;
         self.seal_anew(&old, &new)
     }
 
     /// Puts another master key in the place of the present one: the private parts of all certificates go along.
-    fn seal_anew(&self, old: &MasterKey, new: &StoredMasterKey) -> Result<(), SqlError> {
-        let key = MasterKey::new(&new.secret).ok_or_else(|| SqlError::internal("a master key of another size"))?;
+    fn seal_anew(&self, old: &SealingKey, new: &StoredMasterKey) -> Result<(), SqlError> {
+        let key = SealingKey::new(&new.secret).ok_or_else(|| SqlError::internal("a master key of another size"))?;
         let mut refused = None;
         let master = self.session.instance.master();
         let replaced = master.replace_master_key(new, |thumbprint, sealed| {
@@ -147,9 +101,7 @@ impl Administration<'_, '_> {
             .stored_master_key()
             .map_err(|fault| of_master(&fault))?;
         let stored = stored.ok_or_else(|| missing("find", "symmetric key", "master key"))?;
-        let opened = with_place(instance, || {
-            open_by_password(&stored.by_password, password, SECRET_SIZE)
-        })?;
+        let opened = open_with_password(instance, &stored.by_password, password, SECRET_SIZE)?;
         match opened {
             Ok(secret) if *secret == *stored.secret => Ok(()),
             Ok(_) | Err(_) => Err(error(15313, "The key is not encrypted using the specified decryptor.")),
@@ -191,7 +143,7 @@ impl Administration<'_, '_> {
         let by_password = seal_with_password(instance, &secret, password)?;
         let new = StoredMasterKey { secret, by_password };
         if master.master_key().map_err(|fault| of_master(&fault))?.is_some() {
-            return self.seal_anew(&MasterKey::of(instance)?, &new);
+            return self.seal_anew(&master_key(instance)?, &new);
         }
         let mut guid = [0; 16];
         os_random(&mut guid);
@@ -241,56 +193,6 @@ fn new_master_key(instance: &Instance, password: &str) -> Result<StoredMasterKey
     Ok(StoredMasterKey { secret, by_password })
 }
 
-/// Seals something by a password.
-///
-/// # Errors
-/// 8645; the machine's.
-pub fn seal_with_password(instance: &Instance, plain: &[u8], password: &str) -> Result<Vec<u8>, SqlError> {
-    with_place(instance, || seal_by_password(plain, password))?
-        .map_err(|_| error(15209, "An error occurred during encryption."))
-}
-
-/// Decrypts what was encrypted with a password.
-///
-/// # Errors
-/// 8645.
-pub fn open_with_password(
-    instance: &Instance,
-    file: &[u8],
-    password: &str,
-    size_max: usize,
-) -> Result<Result<Zeroizing<Vec<u8>>, PasswordFileError>, SqlError> {
-    with_place(instance, || open_by_password(file, password, size_max))
-}
-
-/// Hashing a password takes memory: the number at a time is limited.
-fn with_place<R>(instance: &Instance, stretch: impl FnOnce() -> R) -> Result<R, SqlError> {
-    let place = instance.statement_gate().enter(Instant::now() + PATIENCE);
-    let _place = place.map_err(|_| {
-        let text = "A timeout occurred while waiting for memory resources to execute the query in resource pool 'default' \
-            (2). Rerun the query.";
-        error(8645, text).with_severity(17)
-    })?;
-    Ok(stretch())
-}
-
-/// Refuses a password that protects nothing.
-///
-/// # Errors
-/// 15116, 15117, 15118.
-pub fn check_password(password: &str) -> Result<(), SqlError> {
-    let (number, why) = match check_new_password("", password) {
-        Ok(()) => return Ok(()),
-        Err(RuleBroken::Short) => (15116, "too short"),
-        Err(RuleBroken::Long) => (15117, "too long"),
-        Err(RuleBroken::Simple) => (15118, "not complex enough"),
-    };
-    let text = format!(
-        "Password validation failed. The password does not meet the operating system policy requirements because it is {why}."
-    );
-    Err(error(number, text))
-}
-
 fn there_is_one() -> SqlError {
     let text = "There is already a master key in the database. Please drop it before performing this statement.";
     error(15578, text)
@@ -302,28 +204,10 @@ const SECRET_SIZE: usize = 32;
 const BACKUP_HEADING: &str = "# Master key, made by Selenite";
 /// The heading, 64 digits, and their lines' ends.
 const BACKUP_SIZE_MAX: usize = 256;
-/// Of AES-GCM.
-const TAG_SIZE: usize = 16;
-/// As long as a login waits for its password to be hashed.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_a_master_key_seals_opens_under_it_and_for_its_certificate_alone() {
-        let key = MasterKey::new(&[1; 32]).unwrap();
-        let sealed = key.seal(b"a secret", b"one").unwrap();
-        assert_ne!(key.seal(b"a secret", b"one").unwrap(), sealed);
-        assert_eq!(**key.open(&sealed, b"one").unwrap(), *b"a secret");
-        assert_eq!(key.open(&sealed, b"two").unwrap_err().number(), 15466);
-        assert!(MasterKey::new(&[2; 32]).unwrap().open(&sealed, b"one").is_err());
-        for size in 0..sealed.len() {
-            assert!(key.open(&sealed[..size], b"one").is_err(), "{size}");
-        }
-        assert!(MasterKey::new(&[1; 31]).is_none());
-    }
 
     #[test]
     fn a_backup_leads_back_to_its_key_and_nothing_else_does() {
@@ -335,14 +219,5 @@ mod tests {
         let signed = text.replace("a7a7a7", "+7a7a7");
         assert!(parse_backup(signed.as_bytes()).is_none());
         assert!(parse_backup(text.replace("a7a7", "+7+7").as_bytes()).is_none());
-    }
-
-    #[test]
-    fn a_weak_password_is_refused() {
-        assert!(check_password("$ql$h@ck@12").is_ok());
-        for (number, password) in [(15116, "aA1-"), (15118, "aaaaaaaaa")] {
-            assert_eq!(check_password(password).unwrap_err().number(), number);
-        }
-        assert_eq!(check_password(&"aA1-".repeat(33)).unwrap_err().number(), 15117);
     }
 }

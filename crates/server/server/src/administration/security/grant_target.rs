@@ -10,11 +10,14 @@ use crate::catalog::effective_permissions::Securable;
 use crate::catalog::grants::GrantedOn;
 use crate::catalog::permission_kind::{Class, PermissionKind};
 use crate::catalog::principals::{DBO, not_there};
+use crate::catalog::stored_keys::StoredKeyKind;
 
 /// What permissions are changed on.
 pub struct Target {
     pub class: Class,
     id: i32,
+    /// The owner of a key.
+    owner: i32,
     /// The schema, or that of the object.
     pub schema: Option<String>,
     /// Its name.
@@ -42,6 +45,9 @@ impl Target {
             Class::Schema => Securable::Schema(schema),
             Class::User => Securable::User(self.id),
             Class::Type => Securable::Type(schema, &self.name),
+            Class::SymmetricKey | Class::Certificate | Class::AsymmetricKey => {
+                Securable::Key(self.class, self.id, self.owner)
+            }
         }
     }
 
@@ -61,6 +67,9 @@ impl Target {
             Class::Schema => "schema",
             Class::User => "user",
             Class::Type => "type",
+            Class::SymmetricKey => "symmetric key",
+            Class::Certificate => "certificate",
+            Class::AsymmetricKey => "asymmetric key",
         };
         not_there("find", kind, &self.name)
     }
@@ -95,7 +104,14 @@ impl Target {
                 Class::Type if kind == PermissionKind::ViewDefinition => {
                     return Err(refused(&format!("{word} VIEW DEFINITION on a type")));
                 }
-                Class::Database | Class::Object | Class::Schema | Class::User | Class::Type => kind.is_on(self.class),
+                Class::Database
+                | Class::Object
+                | Class::Schema
+                | Class::User
+                | Class::Type
+                | Class::SymmetricKey
+                | Class::Certificate
+                | Class::AsymmetricKey => kind.is_on(self.class),
             };
             if !is_compatible {
                 let text = format!(
@@ -142,6 +158,7 @@ impl UserWork<'_> {
                 let found = found.ok_or_else(|| not_there("find", "schema", &name.name.text))?;
                 Ok(Target {
                     class: Class::Schema,
+                    owner: DBO,
                     id: found.id,
                     schema: Some(found.name.clone()),
                     name: name.name.text.clone(),
@@ -150,6 +167,9 @@ impl UserWork<'_> {
             }
             "USER" => self.user_target(&name.name.text),
             "TYPE" => self.type_target(name),
+            "SYMMETRIC KEY" => self.key_target(StoredKeyKind::Symmetric, &name.name.text),
+            "CERTIFICATE" => self.key_target(StoredKeyKind::Certificate, &name.name.text),
+            "ASYMMETRIC KEY" => self.key_target(StoredKeyKind::Asymmetric, &name.name.text),
             "DATABASE" if same_name(&name.name.text, self.database) => Ok(self.database_target()),
             "DATABASE" => Err(not_there("find", "database", &name.name.text)),
             other => Err(refused(&format!("A permission on {other}"))),
@@ -159,6 +179,7 @@ impl UserWork<'_> {
     fn database_target(&self) -> Target {
         Target {
             class: Class::Database,
+            owner: DBO,
             id: 0,
             schema: None,
             name: self.database.to_owned(),
@@ -174,9 +195,23 @@ impl UserWork<'_> {
         let id = id.ok_or_else(|| not_there("find", "user", name))?;
         Ok(Target {
             class: Class::User,
+            owner: DBO,
             id,
             schema: None,
             name: name.to_owned(),
+            all: &[],
+        })
+    }
+
+    fn key_target(&self, kind: StoredKeyKind, name: &str) -> Result<Target, SqlError> {
+        let found = self.schema.keys().named(kind, name);
+        let found = found.ok_or_else(|| not_there("find", kind.name(), name))?;
+        Ok(Target {
+            class: kind.class(),
+            id: found.id,
+            owner: found.owner,
+            schema: None,
+            name: found.name.clone(),
             all: &[],
         })
     }
@@ -192,6 +227,7 @@ impl UserWork<'_> {
         match found.filter(|_| name.database.as_ref().is_none_or(is_here)) {
             Some(found) => Ok(Target {
                 class: Class::Type,
+                owner: DBO,
                 id: found.row.object_id,
                 schema: Some(found.row.schema.clone()),
                 name: found.row.name.clone(),
@@ -242,6 +278,7 @@ impl UserWork<'_> {
         match found.filter(|(_, id, _)| is_alone(*id)) {
             Some((schema, id, all)) => Ok(Target {
                 class: Class::Object,
+                owner: DBO,
                 id,
                 schema: Some(schema),
                 name: own.to_owned(),

@@ -144,6 +144,11 @@ impl UserWork<'_> {
                         notifications and cannot be dropped.";
             return Err(error(15136, text.to_owned()));
         }
+        if let Some(key) = self.schema.keys().owned_by(id) {
+            let kind = key.kind.name();
+            let text = format!("The database principal owns a {kind} in the database, and cannot be dropped.");
+            return Err(error(15138, text));
+        }
         if self.schema.names().all().iter().any(|schema| schema.owner == id) {
             let text = "The database principal owns a schema in the database, and cannot be dropped.";
             return Err(error(15138, text.to_owned()));

@@ -186,7 +186,8 @@ impl DefinitionContext<'_> {
                 | DropKind::Certificate
                 | DropKind::CryptographicProvider
                 | DropKind::Credential
-                | DropKind::AsymmetricKey => {
+                | DropKind::AsymmetricKey
+                | DropKind::SymmetricKey => {
                     return Ok(None);
                 }
             }

@@ -112,7 +112,10 @@ fn refusals_about_keys_have_sql_servers_numbers() {
             (15151, "OPEN MASTER KEY DECRYPTION BY PASSWORD = 'x'"),
             (15118, "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'weakweak'"),
             (33161, "CREATE MASTER KEY"),
-            (40510, "USE d CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'Strong-key-1'"),
+            (
+                40510,
+                "USE d BACKUP MASTER KEY TO FILE = 'k' ENCRYPTION BY PASSWORD = 'Strong-key-1'",
+            ),
             (33104, "DROP DATABASE ENCRYPTION KEY"),
             (33106, "ALTER DATABASE d SET ENCRYPTION ON"),
             (5011, "ALTER DATABASE nothing SET ENCRYPTION ON"),

@@ -400,10 +400,6 @@ pub const GROUPS: &[Group] = &[
             ),
             ("DROP DATABASE", "DROP DATABASE other"),
             (
-                "CREATE SYMMETRIC KEY",
-                "CREATE SYMMETRIC KEY k WITH ALGORITHM = AES_256 ENCRYPTION BY CERTIFICATE ct",
-            ),
-            (
                 "CREATE CRYPTOGRAPHIC PROVIDER",
                 "CREATE CRYPTOGRAPHIC PROVIDER hsm FROM FILE = '/usr/lib/hsm.so'",
             ),
@@ -446,6 +442,10 @@ pub const GROUPS: &[Group] = &[
         ],
     },
     Group {
+        heading: "Keys that encrypt values",
+        forms: KEYS,
+    },
+    Group {
         heading: "Logins, users and permissions",
         forms: &[
             ("CREATE LOGIN", "CREATE LOGIN l WITH PASSWORD = 'Passw0rd!x'"),
@@ -477,4 +477,115 @@ pub const GROUPS: &[Group] = &[
             ("DROP LOGIN", "DROP LOGIN l"),
         ],
     },
+];
+
+/// In a database of users.
+const KEYS: &[(&str, &str)] = &[
+    (
+        "CREATE MASTER KEY",
+        "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'Passw0rd!x'",
+    ),
+    (
+        "ALTER MASTER KEY ADD ENCRYPTION",
+        "ALTER MASTER KEY ADD ENCRYPTION BY PASSWORD = 'An0therOne!'",
+    ),
+    (
+        "ALTER MASTER KEY DROP ENCRYPTION",
+        "ALTER MASTER KEY DROP ENCRYPTION BY SERVICE MASTER KEY",
+    ),
+    (
+        "OPEN MASTER KEY",
+        "OPEN MASTER KEY DECRYPTION BY PASSWORD = 'Passw0rd!x'",
+    ),
+    (
+        "ALTER MASTER KEY REGENERATE",
+        "ALTER MASTER KEY REGENERATE WITH ENCRYPTION BY PASSWORD = 'Passw0rd!x'",
+    ),
+    (
+        "ALTER MASTER KEY FORCE REGENERATE",
+        "ALTER MASTER KEY FORCE REGENERATE WITH ENCRYPTION BY PASSWORD = 'Passw0rd!x'",
+    ),
+    (
+        "BACKUP MASTER KEY",
+        "BACKUP MASTER KEY TO FILE = 'dmk' ENCRYPTION BY PASSWORD = 'Passw0rd!x'",
+    ),
+    (
+        "CREATE CERTIFICATE",
+        "OPEN MASTER KEY DECRYPTION BY PASSWORD = 'Passw0rd!x'; CREATE CERTIFICATE cv WITH SUBJECT = 'x'",
+    ),
+    (
+        "CREATE CERTIFICATE ENCRYPTION BY PASSWORD",
+        "CREATE CERTIFICATE cp ENCRYPTION BY PASSWORD = 'Passw0rd!x' WITH SUBJECT = 'x'",
+    ),
+    (
+        "CREATE CERTIFICATE FROM FILE",
+        "CREATE CERTIFICATE cf FROM FILE = 'c.cer'",
+    ),
+    (
+        "ALTER CERTIFICATE WITH PRIVATE KEY",
+        "ALTER CERTIFICATE cp WITH PRIVATE KEY (DECRYPTION BY PASSWORD = 'Passw0rd!x', ENCRYPTION BY PASSWORD = 'An0therOne!')",
+    ),
+    (
+        "ALTER CERTIFICATE REMOVE PRIVATE KEY",
+        "ALTER CERTIFICATE cp REMOVE PRIVATE KEY",
+    ),
+    ("BACKUP CERTIFICATE", "BACKUP CERTIFICATE cv TO FILE = 'cv.cer'"),
+    (
+        "CREATE ASYMMETRIC KEY",
+        "CREATE ASYMMETRIC KEY av WITH ALGORITHM = RSA_2048 ENCRYPTION BY PASSWORD = 'Passw0rd!x'",
+    ),
+    (
+        "CREATE ASYMMETRIC KEY, deprecated",
+        "CREATE ASYMMETRIC KEY ad WITH ALGORITHM = RSA_1024 ENCRYPTION BY PASSWORD = 'Passw0rd!x'",
+    ),
+    (
+        "ALTER ASYMMETRIC KEY WITH PRIVATE KEY",
+        "ALTER ASYMMETRIC KEY av WITH PRIVATE KEY (DECRYPTION BY PASSWORD = 'Passw0rd!x', ENCRYPTION BY PASSWORD = 'An0therOne!')",
+    ),
+    (
+        "CREATE SYMMETRIC KEY",
+        "CREATE SYMMETRIC KEY kv WITH ALGORITHM = AES_256 ENCRYPTION BY PASSWORD = 'Passw0rd!x', CERTIFICATE cp",
+    ),
+    (
+        "CREATE SYMMETRIC KEY WITH KEY_SOURCE, IDENTITY_VALUE",
+        "CREATE SYMMETRIC KEY ks WITH ALGORITHM = AES_256, KEY_SOURCE = 'a', IDENTITY_VALUE = 'b' ENCRYPTION BY PASSWORD = \
+         'Passw0rd!x'",
+    ),
+    (
+        "CREATE SYMMETRIC KEY, deprecated",
+        "CREATE SYMMETRIC KEY kd WITH ALGORITHM = TRIPLE_DES ENCRYPTION BY PASSWORD = 'Passw0rd!x'",
+    ),
+    (
+        "CREATE SYMMETRIC KEY, temporary",
+        "CREATE SYMMETRIC KEY #kt WITH ALGORITHM = AES_256 ENCRYPTION BY PASSWORD = 'Passw0rd!x'",
+    ),
+    (
+        "CREATE SYMMETRIC KEY FROM PROVIDER",
+        "CREATE SYMMETRIC KEY kp FROM PROVIDER hsm WITH PROVIDER_KEY_NAME = 'k'",
+    ),
+    (
+        "OPEN SYMMETRIC KEY",
+        "OPEN SYMMETRIC KEY kv DECRYPTION BY PASSWORD = 'Passw0rd!x'",
+    ),
+    (
+        "ALTER SYMMETRIC KEY ADD ENCRYPTION",
+        "OPEN SYMMETRIC KEY kv DECRYPTION BY PASSWORD = 'Passw0rd!x'; ALTER SYMMETRIC KEY kv ADD ENCRYPTION BY ASYMMETRIC KEY av",
+    ),
+    (
+        "ALTER SYMMETRIC KEY DROP ENCRYPTION",
+        "OPEN SYMMETRIC KEY kv DECRYPTION BY PASSWORD = 'Passw0rd!x'; ALTER SYMMETRIC KEY kv DROP ENCRYPTION BY CERTIFICATE cp",
+    ),
+    (
+        "CLOSE SYMMETRIC KEY",
+        "OPEN SYMMETRIC KEY kv DECRYPTION BY PASSWORD = 'Passw0rd!x'; CLOSE SYMMETRIC KEY kv",
+    ),
+    ("CLOSE ALL SYMMETRIC KEYS", "CLOSE ALL SYMMETRIC KEYS"),
+    (
+        "GRANT on a symmetric key",
+        "GRANT VIEW DEFINITION ON SYMMETRIC KEY::kv TO guest",
+    ),
+    ("DROP SYMMETRIC KEY", "DROP SYMMETRIC KEY kv"),
+    ("DROP ASYMMETRIC KEY", "DROP ASYMMETRIC KEY av"),
+    ("DROP CERTIFICATE", "DROP CERTIFICATE cp"),
+    ("CLOSE MASTER KEY", "CLOSE MASTER KEY"),
 ];

@@ -70,7 +70,7 @@ pub fn name(kind: &StatementKind) -> &'static str {
         StatementKind::CreateEncryptionKey(_) => "CREATE DATABASE ENCRYPTION KEY",
         StatementKind::AlterEncryptionKey(_) => "ALTER DATABASE ENCRYPTION KEY",
         StatementKind::DropEncryptionKey => "DROP DATABASE ENCRYPTION KEY",
-        StatementKind::KeyManagement(_) => "key management",
+        StatementKind::KeyManagement(_) | StatementKind::CellKey(_) => "key management",
         StatementKind::CreateLogin(_) => "CREATE LOGIN",
         StatementKind::AlterLogin(_) => "ALTER LOGIN",
         StatementKind::CreateUser(_) => "CREATE USER",
