@@ -275,7 +275,15 @@ fn whole(bits: u32) -> i32 {
 }
 
 /// Words of statements that have a password or another secret beside them.
-const SECRETS: [&str; 3] = ["PASSWORD", "PASSPHRASE", "SECRET"];
+const SECRETS: [&str; 6] = [
+    "PASSWORD",
+    "PASSPHRASE",
+    "SECRET",
+    // Functions that take the password of a private key.
+    "DECRYPTBY",
+    "SIGNBYCERT",
+    "SIGNBYASYMKEY",
+];
 /// As many as `with_options` has.
 const OPTION_COUNT: usize = 13;
 
