@@ -1,7 +1,7 @@
 //! Characters as LIKE sees them: to be equal, and to lie between two others, by a collation.
 
-use crate::Collation;
-use crate::weight::{ascii_weight, decode, weight};
+use crate::weight::{Unit, Weight, ascii_weight, decode, weight};
+use crate::{Collation, Order};
 
 /// A character's place in a collation's order: equal for equal characters, and for no others.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -12,9 +12,13 @@ impl CharacterKey {
     #[inline]
     #[must_use]
     pub fn of_ascii(byte: u8, collation: Collation) -> Self {
-        match collation {
-            Collation::Latin1General => Self(u64::from(ascii_weight(byte)) << PRIMARY_SHIFT),
-            Collation::Latin1GeneralBin2 => Self(u64::from(byte) << PRIMARY_SHIFT),
+        match collation.order() {
+            order
+            @ (Order::CaseInsensitive | Order::AccentInsensitive | Order::CapitalsFirst | Order::CapitalsLast) => {
+                let case = u64::from(order.case_rank(byte.into())) << CASE_SHIFT;
+                Self(u64::from(ascii_weight(byte)) << PRIMARY_SHIFT | case)
+            }
+            Order::Binary | Order::CodePoint => Self(u64::from(byte) << PRIMARY_SHIFT),
         }
     }
 
@@ -24,28 +28,36 @@ impl CharacterKey {
     pub fn is_single(self) -> bool {
         self.0 & PAIR == 0
     }
+
+    fn of_unit(unit: Unit, order: Order) -> Self {
+        let weight: Weight = weight(unit);
+        let letters = u64::from(weight.primary) << PRIMARY_SHIFT | u64::from(weight.second) << SECOND_SHIFT;
+        let accent = u64::from(order.accent(&weight)) << ACCENT_SHIFT;
+        let case = u64::from(order.case_rank(unit)) << CASE_SHIFT;
+        let pair = if unit > 0xffff { PAIR } else { 0 };
+        Self(letters | accent | case | pair)
+    }
 }
 
-/// The keys of a text's characters; by BIN2 of its units of UTF-16.
+/// The keys of a text's characters; of a binary collation those of its units of UTF-16.
 #[inline]
 pub fn character_keys(text: &str, collation: Collation) -> impl Iterator<Item = CharacterKey> {
-    let by_unit = match collation {
-        Collation::Latin1General => None,
-        Collation::Latin1GeneralBin2 => Some(
-            text.encode_utf16()
-                .map(|unit| CharacterKey(u64::from(unit) << PRIMARY_SHIFT)),
-        ),
-    };
-    let by_weight = match collation {
-        Collation::Latin1General => Some(Characters { rest: text.as_bytes() }),
-        Collation::Latin1GeneralBin2 => None,
-    };
+    let order = collation.order();
+    let by_unit = order.is_binary().then(|| {
+        text.encode_utf16()
+            .map(|unit| CharacterKey(u64::from(unit) << PRIMARY_SHIFT))
+    });
+    let by_weight = (!order.is_binary()).then_some(Characters {
+        rest: text.as_bytes(),
+        order,
+    });
     by_unit.into_iter().flatten().chain(by_weight.into_iter().flatten())
 }
 
 /// The characters of a text, weighed.
 struct Characters<'a> {
     rest: &'a [u8],
+    order: Order,
 }
 
 impl Iterator for Characters<'_> {
@@ -58,16 +70,14 @@ impl Iterator for Characters<'_> {
             return None;
         }
         self.rest = self.rest.get(size..).unwrap_or(&[]);
-        let weight = weight(unit);
-        let letters = u64::from(weight.primary) << PRIMARY_SHIFT | u64::from(weight.second) << SECOND_SHIFT;
-        let pair = if unit > 0xffff { PAIR } else { 0 };
-        Some(CharacterKey(letters | u64::from(weight.accent) << ACCENT_SHIFT | pair))
+        Some(CharacterKey::of_unit(unit, self.order))
     }
 }
 
 const PRIMARY_SHIFT: u32 = 40;
 const SECOND_SHIFT: u32 = 24;
-const ACCENT_SHIFT: u32 = 8;
+const ACCENT_SHIFT: u32 = 16;
+const CASE_SHIFT: u32 = 8;
 
 /// Set in the key of a character that is two units of UTF-16 and is compared as one.
 const PAIR: u64 = 1;

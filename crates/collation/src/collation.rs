@@ -1,266 +1,268 @@
-//! Orders of text.
-//!
-//! - total-order: every order is total over any bytes, whether they are text or not; what is equal under it is equal
-//!   everywhere.
-//! - trailing-blanks-ignored: blanks at the end do not count: the shorter text is as if followed by blanks without end.
+//! SQL Server's collations by name.
 
 use std::cmp::Ordering;
 use std::hash::Hasher;
 
-use crate::weight::{BLANK, Unit, ascii_weight, decode, fold, weight};
+use crate::Order;
 
-/// An order of text by name.
+/// A collation: its number in the list of those that there are, of which the first is the default.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Collation {
-    /// SQL_Latin1_General_CP1_CI_AS: case does not count, accents do.
-    #[default]
-    Latin1General,
-    /// Latin1_General_BIN2: by unit of UTF-16.
-    Latin1GeneralBin2,
+pub struct Collation(u8);
+
+/// What a collation's name says.
+struct Named {
+    name: &'static str,
+    order: Order,
+    family: Family,
+    /// Whether kana type and width count by its name (they do in every order): `_KS_WS`.
+    is_wide: bool,
+}
+
+/// Where a collation comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Family {
+    /// A sort order of SQL Server's own, with its number.
+    Sql(u8),
+    /// Windows', of SQL Server 2000.
+    Windows,
+    /// Windows', of SQL Server 2008.
+    Windows100,
 }
 
 impl Collation {
+    /// SQL_Latin1_General_CP1_CI_AS.
+    pub const DEFAULT: Self = Self(0);
+    /// Latin1_General_BIN2.
+    pub const BIN2: Self = Self(1);
+
+    /// Every collation, the default first.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..).map(Self).take(NAMED.len())
+    }
+
     /// The collation of this name, in any case.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Latin1General, Self::Latin1GeneralBin2]
-            .into_iter()
-            .find(|collation| collation.name().eq_ignore_ascii_case(name))
+        Self::all().find(|collation| collation.name().eq_ignore_ascii_case(name))
     }
 
-    /// The name, as it stands behind COLLATE, in T-SQL and in a file's schema.
+    /// The name, as it stands behind COLLATE in T-SQL.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Latin1General => "SQL_Latin1_General_CP1_CI_AS",
-            Self::Latin1GeneralBin2 => "Latin1_General_BIN2",
-        }
+        self.named().name
+    }
+
+    /// The order of text.
+    #[inline]
+    #[must_use]
+    pub fn order(self) -> Order {
+        self.named().order
     }
 
     /// Compares two texts, given as UTF-8.
     #[inline]
     #[must_use]
     pub fn compare(self, left: &[u8], right: &[u8]) -> Ordering {
-        match self {
-            Self::Latin1General => collate(left, right),
-            Self::Latin1GeneralBin2 => compare_bytes(left, right),
-        }
+        self.order().compare(left, right)
     }
 
-    /// Bytes that are the same for two texts exactly if the texts are equal: to hash them, or to look them up.
-    ///
-    /// They are not in the texts' order.
+    /// [`Order::key`].
     #[must_use]
     pub fn key(self, text: &[u8]) -> Vec<u8> {
-        let mut key = Vec::with_capacity(text.len());
-        self.append_key(text, &mut key);
-        key
+        self.order().key(text)
     }
 
-    /// What stands for all characters that are equal to this one.
+    /// [`Order::fold`].
     #[inline]
     #[must_use]
     pub fn fold(self, character: char) -> char {
-        match self {
-            Self::Latin1General => char::from_u32(fold(character.into())).unwrap_or(character),
-            Self::Latin1GeneralBin2 => character,
-        }
+        self.order().fold(character)
     }
 
-    /// Feeds `hasher` the same for texts that are equal.
+    /// [`Order::hash`].
     pub fn hash(self, text: &[u8], hasher: &mut impl Hasher) {
-        match self {
-            Self::Latin1General if !text.is_ascii() => hasher.write(&self.key(text)),
-            Self::Latin1General => {
-                let mut chunk = [0; 32];
-                for bytes in trimmed(text).chunks(chunk.len()) {
-                    for (to, from) in chunk.iter_mut().zip(bytes) {
-                        *to = from.to_ascii_lowercase();
-                    }
-                    hasher.write(chunk.get(..bytes.len()).unwrap_or(&chunk));
-                }
-            }
-            Self::Latin1GeneralBin2 => hasher.write(trimmed(text)),
-        }
-        hasher.write_u8(0xff);
+        self.order().hash(text, hasher);
     }
 
-    fn append_key(self, text: &[u8], key: &mut Vec<u8>) {
-        let text = trimmed(text);
-        if self == Self::Latin1GeneralBin2 {
-            key.extend_from_slice(text);
-        } else if text.is_ascii() {
-            key.extend(text.iter().map(u8::to_ascii_lowercase));
-        } else {
-            let mut rest = text;
-            loop {
-                let (unit, size) = decode(rest);
-                let (bytes, behind) = rest.split_at(size);
-                match char::from_u32(fold(unit)) {
-                    _ if size == 0 => return,
-                    Some(folded) => key.extend_from_slice(folded.encode_utf8(&mut [0; 4]).as_bytes()),
-                    None => key.extend_from_slice(bytes),
-                }
-                rest = behind;
-            }
-        }
-    }
-}
-
-/// Compares two texts by SQL_Latin1_General_CP1_CI_AS: what SQLite is told to call.
-///
-/// The bytes should be UTF-8. Those that are not weigh more than any character, each by itself.
-#[must_use]
-pub fn collate(left: &[u8], right: &[u8]) -> Ordering {
-    let mut at = 0;
-    while let (Some(a), Some(b)) = (word(left, at), word(right, at)) {
-        if (a | b) & HIGH_BITS != 0 {
-            break;
-        }
-        if a != b {
-            let difference = lower(a) ^ lower(b);
-            if difference != 0 {
-                at += usize::try_from(difference.trailing_zeros() / 8).unwrap_or(0);
-                break;
-            }
-        }
-        at += 8;
-    }
-    loop {
-        let (a, b) = match (left.get(at), right.get(at)) {
-            (Some(a), Some(b)) => (*a, *b),
-            (Some(a), None) => (*a, b' '),
-            (None, Some(b)) => (b' ', *b),
-            (None, None) => return Ordering::Equal,
+    /// What `fn_helpcollations` says of it.
+    #[must_use]
+    pub fn description(self) -> String {
+        let named = self.named();
+        let family = match named.family {
+            Family::Sql(_) | Family::Windows => "Latin1-General",
+            Family::Windows100 => "Latin1-General-100",
         };
-        if (a | b) >= 0x80 {
-            return collate_units(left.get(at..).unwrap_or(&[]), right.get(at..).unwrap_or(&[]));
-        }
-        if a != b {
-            let order = ascii_weight(a).cmp(&ascii_weight(b));
-            if order != Ordering::Equal {
-                return order;
-            }
-        }
-        at += 1;
-    }
-}
-
-/// Compares character by character: letters first, and accents where the letters are all the same.
-#[cold]
-fn collate_units(left: &[u8], right: &[u8]) -> Ordering {
-    let (mut left, mut right) = (Elements::of(left), Elements::of(right));
-    let mut by_accents = Ordering::Equal;
-    loop {
-        if left.second == right.second {
-            // Where both have come to the same character, it decides nothing.
-            left.second = 0;
-            right.second = 0;
-            while left.skip_same(&mut right) {}
-        }
-        let (a, b) = match (left.next(), right.next()) {
-            (None, None) => return by_accents,
-            (a, b) => (a.unwrap_or((BLANK, 0)), b.unwrap_or((BLANK, 0))),
+        let senses = match named.order {
+            Order::Binary => return format!("{family}, binary sort"),
+            Order::CodePoint => return format!("{family}, binary code point comparison sort"),
+            Order::CaseInsensitive => "case-insensitive, accent-sensitive",
+            Order::CapitalsFirst | Order::CapitalsLast => "case-sensitive, accent-sensitive",
+            Order::AccentInsensitive => "case-insensitive, accent-insensitive",
         };
-        match a.0.cmp(&b.0) {
-            Ordering::Equal => by_accents = by_accents.then(a.1.cmp(&b.1)),
-            unequal @ (Ordering::Less | Ordering::Greater) => return unequal,
+        let wide = match named.is_wide {
+            true => "kanatype-sensitive, width-sensitive",
+            false => "kanatype-insensitive, width-insensitive",
+        };
+        let code_page = match named.family {
+            Family::Sql(number) => {
+                format!(" for Unicode Data, SQL Server Sort Order {number} on Code Page 1252 for non-Unicode Data")
+            }
+            Family::Windows | Family::Windows100 => String::new(),
+        };
+        format!("{family}, {senses}, {wide}{code_page}")
+    }
+
+    /// What is ignored, as the bits of Windows' comparisons: 1 case, 2 accents, 65536 kana type, 131072 width.
+    #[must_use]
+    pub fn comparison_style(self) -> i32 {
+        let named = self.named();
+        let style = match named.order {
+            Order::Binary | Order::CodePoint => return 0,
+            Order::CapitalsFirst | Order::CapitalsLast => 0,
+            Order::CaseInsensitive => 1,
+            Order::AccentInsensitive => 3,
+        };
+        style | if named.is_wide { 0 } else { 0x3_0000 }
+    }
+
+    /// The version of Windows' tables that its name says.
+    #[must_use]
+    pub fn version(self) -> u8 {
+        match self.named().family {
+            Family::Sql(_) | Family::Windows => 0,
+            Family::Windows100 => 2,
         }
     }
-}
 
-/// The letters and accents of a text, one after the other.
-struct Elements<'a> {
-    rest: &'a [u8],
-    /// The second letter of the ligature that was last, or 0.
-    second: u32,
-}
-
-impl<'a> Elements<'a> {
-    fn of(text: &'a [u8]) -> Self {
-        Self { rest: text, second: 0 }
-    }
-
-    /// Goes over one character if it is the same in both.
-    fn skip_same(&mut self, other: &mut Self) -> bool {
-        let (unit, size): (Unit, usize) = decode(self.rest);
-        if size == 0 || decode(other.rest) != (unit, size) {
-            return false;
+    /// The number of the sort order of a SQL collation; 0 of Windows'.
+    #[must_use]
+    pub fn sort_id(self) -> u8 {
+        match self.named().family {
+            Family::Sql(number) => number,
+            Family::Windows | Family::Windows100 => 0,
         }
-        self.rest = self.rest.get(size..).unwrap_or(&[]);
-        other.rest = other.rest.get(size..).unwrap_or(&[]);
-        true
+    }
+
+    #[inline]
+    fn named(self) -> &'static Named {
+        NAMED.get(usize::from(self.0)).unwrap_or(&DEFAULT)
     }
 }
 
-impl Iterator for Elements<'_> {
-    type Item = (u32, u32);
-
-    fn next(&mut self) -> Option<(u32, u32)> {
-        let second = std::mem::take(&mut self.second);
-        if second != 0 {
-            return Some((second, 0));
-        }
-        let (unit, size) = decode(self.rest);
-        if size == 0 {
-            return None;
-        }
-        self.rest = self.rest.get(size..).unwrap_or(&[]);
-        let weight = weight(unit);
-        self.second = weight.second;
-        Some((weight.primary, weight.accent))
+const fn named(name: &'static str, family: Family, order: Order) -> Named {
+    Named {
+        name,
+        order,
+        family,
+        is_wide: false,
     }
 }
 
-/// Compares by units of UTF-16: bytes of UTF-8, but that characters beyond U+FFFF, whose units are from 0xd800 on, come
-/// before those from U+E000 on.
-fn compare_bytes(left: &[u8], right: &[u8]) -> Ordering {
-    let shared = left.len().min(right.len());
-    let (left, left_rest) = left.split_at(shared);
-    let (right, right_rest) = right.split_at(shared);
-    if left == right {
-        return compare_to_blanks(left_rest).then_with(|| compare_to_blanks(right_rest).reverse());
+const fn wide(name: &'static str, family: Family, order: Order) -> Named {
+    Named {
+        name,
+        order,
+        family,
+        is_wide: true,
     }
-    let place = |byte: u8| match byte {
-        0xee..=0xef => byte + 0x10,
-        0xf0.. => byte - 2,
-        ..0xee => byte,
-    };
-    left.iter()
-        .map(|byte| place(*byte))
-        .cmp(right.iter().map(|byte| place(*byte)))
 }
 
-/// Compares with blanks without end.
-fn compare_to_blanks(text: &[u8]) -> Ordering {
-    text.iter()
-        .find(|byte| **byte != b' ')
-        .map_or(Ordering::Equal, |byte| byte.cmp(&b' '))
-}
+const DEFAULT: Named = named("SQL_Latin1_General_CP1_CI_AS", Family::Sql(52), Order::CaseInsensitive);
 
-/// `text` without the blanks at its end.
-fn trimmed(text: &[u8]) -> &[u8] {
-    let end = text.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1);
-    text.get(..end).unwrap_or(text)
-}
-
-/// Eight bytes from `at` on, the first the lowest.
-#[inline]
-fn word(bytes: &[u8], at: usize) -> Option<u64> {
-    let bytes = bytes.get(at..)?.first_chunk::<8>()?;
-    Some(u64::from_le_bytes(*bytes))
-}
-
-/// Eight ASCII bytes, with small letters for capitals.
-#[inline]
-fn lower(word: u64) -> u64 {
-    let from_a = word + ONES * (0x80 - 0x41);
-    let past_z = word + ONES * (0x80 - 0x5b);
-    word | ((from_a & !past_z & HIGH_BITS) >> 2)
-}
-
-const ONES: u64 = 0x0101_0101_0101_0101;
-const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
+static NAMED: [Named; 19] = [
+    DEFAULT,
+    named("Latin1_General_BIN2", Family::Windows, Order::CodePoint),
+    named("Latin1_General_100_BIN", Family::Windows100, Order::Binary),
+    named("Latin1_General_100_BIN2", Family::Windows100, Order::CodePoint),
+    named("Latin1_General_100_CI_AI", Family::Windows100, Order::AccentInsensitive),
+    wide(
+        "Latin1_General_100_CI_AI_KS_WS",
+        Family::Windows100,
+        Order::AccentInsensitive,
+    ),
+    named("Latin1_General_100_CI_AS", Family::Windows100, Order::CaseInsensitive),
+    wide(
+        "Latin1_General_100_CI_AS_KS_WS",
+        Family::Windows100,
+        Order::CaseInsensitive,
+    ),
+    named("Latin1_General_100_CS_AS", Family::Windows100, Order::CapitalsLast),
+    wide(
+        "Latin1_General_100_CS_AS_KS_WS",
+        Family::Windows100,
+        Order::CapitalsLast,
+    ),
+    named("Latin1_General_BIN", Family::Windows, Order::Binary),
+    named("Latin1_General_CI_AI", Family::Windows, Order::AccentInsensitive),
+    wide("Latin1_General_CI_AI_KS_WS", Family::Windows, Order::AccentInsensitive),
+    named("Latin1_General_CI_AS", Family::Windows, Order::CaseInsensitive),
+    wide("Latin1_General_CI_AS_KS_WS", Family::Windows, Order::CaseInsensitive),
+    named("Latin1_General_CS_AS", Family::Windows, Order::CapitalsLast),
+    wide("Latin1_General_CS_AS_KS_WS", Family::Windows, Order::CapitalsLast),
+    named(
+        "SQL_Latin1_General_CP1_CI_AI",
+        Family::Sql(54),
+        Order::AccentInsensitive,
+    ),
+    named("SQL_Latin1_General_CP1_CS_AS", Family::Sql(51), Order::CapitalsFirst),
+];
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_collation_is_found_by_its_name_in_any_case() {
+        for (name, found) in [
+            ("sql_latin1_general_cp1_ci_as", Some(Collation::DEFAULT)),
+            ("LATIN1_GENERAL_BIN2", Some(Collation::BIN2)),
+            ("Latin1_General_CS_AI", None),
+            ("Latin1_General_100_CI_AS_SC_UTF8", None),
+        ] {
+            assert_eq!(Collation::from_name(name), found, "{name}");
+        }
+        assert_eq!(Collation::default().name(), "SQL_Latin1_General_CP1_CI_AS");
+        assert_eq!(Collation::default(), Collation::DEFAULT);
+        assert_eq!(Collation::BIN2.name(), "Latin1_General_BIN2");
+        for collation in Collation::all() {
+            assert_eq!(Collation::from_name(collation.name()), Some(collation));
+        }
+    }
+
+    #[test]
+    fn an_order_is_a_collation_by_its_name() {
+        for order in Order::ALL {
+            assert_eq!(Collation::from_name(order.name()).unwrap().order(), order);
+        }
+    }
+
+    #[test]
+    fn names_say_what_counts() {
+        for collation in Collation::all() {
+            let (name, style) = (collation.name(), collation.comparison_style());
+            let has = |part: &str| name.contains(part);
+            assert_eq!(style & 1 != 0, has("_CI_"), "{name}");
+            assert_eq!(style & 2 != 0, has("_AI"), "{name}");
+            assert_eq!(collation.order().is_binary(), has("_BIN"), "{name}");
+            assert_eq!(style & 0x3_0000 == 0, has("_KS_WS") || has("_BIN"), "{name}");
+            assert_eq!(collation.version() == 2, has("_100_"), "{name}");
+            assert_eq!(collation.sort_id() != 0, has("SQL_"), "{name}");
+            assert_eq!(collation.description().contains("-100"), has("_100_"), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_description_is_that_of_sql_server() {
+        let of = |name: &str| Collation::from_name(name).unwrap().description();
+        assert_eq!(
+            of("SQL_Latin1_General_CP1_CS_AS"),
+            "Latin1-General, case-sensitive, accent-sensitive, kanatype-insensitive, width-insensitive for Unicode Data, SQL \
+             Server Sort Order 51 on Code Page 1252 for non-Unicode Data"
+        );
+        assert_eq!(
+            of("Latin1_General_100_CI_AI_KS_WS"),
+            "Latin1-General-100, case-insensitive, accent-insensitive, kanatype-sensitive, width-sensitive"
+        );
+        assert_eq!(of("Latin1_General_BIN"), "Latin1-General, binary sort");
+    }
+}

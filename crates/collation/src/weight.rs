@@ -8,6 +8,9 @@
 //!   symbols.
 //! - unlisted-last: what no table holds comes behind all that, in the order of the folded code points.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use crate::folding_table::RUNS;
 use crate::weight_table::{LATIN, LATIN_ADDITIONAL, SYMBOLS};
 
@@ -118,15 +121,48 @@ pub(crate) fn fold(unit: Unit) -> Unit {
             unit
         };
     }
-    if CASELESS.contains(&unit) {
-        return unit;
+    run(unit).map_or(unit, |(_, folded)| folded)
+}
+
+/// 0 if a unit folds to itself; else a number that no other unit has that folds to the same one.
+pub(crate) fn case(unit: Unit) -> u32 {
+    if unit < 0x80 {
+        return u32::from((0x41..=0x5a).contains(&unit));
     }
-    let at = RUNS.partition_point(|(first, ..)| *first <= unit);
-    match at.checked_sub(1).and_then(|at| RUNS.get(at)) {
-        Some((first, last, step, delta)) if unit <= *last && (unit - first).is_multiple_of(*step) => {
-            unit.saturating_add_signed(*delta)
+    // Within a run no two units fold to the same.
+    run(unit).map_or(0, |(number, _)| number + 2)
+}
+
+/// The number of the run that folds a unit, and what it folds to.
+fn run(unit: Unit) -> Option<(u32, Unit)> {
+    if CASELESS.contains(&unit) {
+        return None;
+    }
+    let at = RUNS.partition_point(|(first, ..)| *first <= unit).checked_sub(1)?;
+    let (first, last, step, delta) = RUNS.get(at)?;
+    let is_in = unit <= *last && (unit - first).is_multiple_of(*step);
+    is_in.then(|| (u32::try_from(at).unwrap_or(0), unit.saturating_add_signed(*delta)))
+}
+
+/// What is left of a unit when neither case nor accents are looked at: the unit without an accent, or the first one, of
+/// those with the same letters.
+pub(crate) fn base(unit: Unit) -> Unit {
+    static BASES: LazyLock<HashMap<(u32, u32), Unit>> = LazyLock::new(|| {
+        let mut bases = HashMap::new();
+        for unit in (0..LATIN_END).chain(ADDITIONAL).filter(|unit| fold(*unit) == *unit) {
+            let weight = weight(unit);
+            let first = bases.entry((weight.primary, weight.second)).or_insert(unit);
+            if weight.accent == 0 {
+                *first = unit;
+            }
         }
-        Some(_) | None => unit,
+        bases
+    });
+    let folded = fold(unit);
+    let weight = weight(folded);
+    match weight.accent {
+        0 => folded,
+        _ => BASES.get(&(weight.primary, weight.second)).copied().unwrap_or(folded),
     }
 }
 

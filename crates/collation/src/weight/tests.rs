@@ -38,6 +38,38 @@ fn every_weight_and_fold_of_unicode_is_what_it_was() {
 }
 
 #[test]
+fn every_case_and_base_of_unicode_is_what_it_was() {
+    let all = (0..0x11_0100).flat_map(|unit| [case(unit), base(unit)]);
+    assert_eq!(hashed(all), 6_157_019_577_963_165_972);
+}
+
+#[test]
+fn case_tells_apart_all_units_that_fold_to_the_same() {
+    let mut seen = std::collections::HashSet::new();
+    for unit in 0..0x11_0100 {
+        assert!(seen.insert((fold(unit), case(unit))), "{unit:x}");
+        assert_eq!(case(unit) == 0, fold(unit) == unit, "{unit:x}");
+        assert!(case(unit) < 0xff);
+    }
+}
+
+#[test]
+fn two_units_have_the_same_base_exactly_if_they_weigh_the_same_without_accents() {
+    let mut seen = std::collections::HashMap::new();
+    for unit in 0..0x11_0100 {
+        let Weight { primary, second, .. } = weight(unit);
+        let base = base(unit);
+        assert_eq!(super::base(base), base, "{unit:x}");
+        let other = seen.insert((primary, second), base);
+        assert!(other.is_none_or(|other| other == base), "{unit:x} {other:x?}");
+    }
+    assert_eq!(
+        seen.len(),
+        seen.values().collect::<std::collections::HashSet<_>>().len()
+    );
+}
+
+#[test]
 fn the_symbols_are_in_order_and_end_where_they_are_said_to() {
     assert!(SYMBOLS.is_sorted_by(|(low, _), (high, _)| low < high));
     assert!(SYMBOLS.iter().all(|(code, _)| (LATIN_END..SYMBOLS_END).contains(code)));

@@ -8,7 +8,9 @@
 use selenite_tsql::ast;
 use selenite_types::{Comparison, DataType, Family};
 
-use crate::{Collation, Expr, ExprKind, Function, Predicate, SqlError, Variables, written_column, written_object};
+use crate::{
+    Collation, CollationLabel, Expr, ExprKind, Function, Predicate, SqlError, Variables, written_column, written_object,
+};
 
 mod call;
 mod case;
@@ -161,6 +163,16 @@ impl<'a> Binder<'a> {
     ///
     /// Errors: any error of its names and types, with its line.
     pub fn expr(&mut self, expr: &ast::Expr) -> Result<Expr, SqlError> {
+        let bound = self.operand(expr)?;
+        if let (Family::Text, CollationLabel::Unresolved { .. }) = (bound.data_type.family(), bound.collation.label) {
+            let resolved = bound.collation.resolved(&operation_of(expr));
+            resolved.map_err(|error| error.on_line(expr.position.line))?;
+        }
+        Ok(bound)
+    }
+
+    /// Binds an expression whose collation may be unresolved, because what it is an operand of may have another one.
+    fn operand(&mut self, expr: &ast::Expr) -> Result<Expr, SqlError> {
         self.unlined(expr).map_err(|error| error.on_line(expr.position.line))
     }
 
@@ -213,12 +225,12 @@ impl<'a> Binder<'a> {
                 operator::unary(*operator, bound, operand)
             }
             ast::ExprKind::Binary { operator, left, right } => {
-                let left = Operand::new(self.expr(left)?, left);
-                let right = Operand::new(self.expr(right)?, right);
+                let left = Operand::new(self.operand(left)?, left);
+                let right = Operand::new(self.operand(right)?, right);
                 operator::binary(operator::operator(*operator), left, right)
             }
             ast::ExprKind::Collate { operand, collation } => {
-                let operand = self.expr(operand)?;
+                let operand = self.operand(operand)?;
                 collated(operand, &collation.text)
             }
             ast::ExprKind::TimeZone { operand, zone } => {
@@ -237,7 +249,7 @@ impl<'a> Binder<'a> {
 
     fn variable(&self, name: &str) -> Result<Expr, SqlError> {
         if let Some(argument) = self.hook.parameter(name) {
-            return Ok(argument);
+            return Ok(argument.with_collation(Collation::default()));
         }
         let variable = self.variables.find(name)?;
         Ok(Expr::new(ExprKind::Variable(variable.slot), variable.data_type))
@@ -249,6 +261,19 @@ impl<'a> Binder<'a> {
             Some(function) => function.bind(None, Vec::new()),
             None => self.variable(name),
         }
+    }
+}
+
+/// What combined collations in an expression, as error messages name it.
+fn operation_of(expr: &ast::Expr) -> String {
+    if let ast::ExprKind::Binary { operator, .. } = &expr.kind {
+        operator::operator(*operator).name().to_owned()
+    } else if let ast::ExprKind::Cast(cast) = &expr.kind {
+        operation_of(&cast.operand)
+    } else if let ast::ExprKind::Function(call) = &expr.kind {
+        call.name.name.text.to_ascii_lowercase()
+    } else {
+        "CASE".to_owned()
     }
 }
 

@@ -5,20 +5,25 @@ use crate::{SqlError, same_name};
 /// The collation of an expression, and its precedence.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Collation {
-    /// Whether text is compared by code points (Latin1_General_BIN2); else case and trailing spaces are ignored.
-    pub is_binary: bool,
+    /// How text is compared.
+    pub named: selenite_types::Collation,
     /// The origin, which decides its precedence.
     pub label: CollationLabel,
 }
 
 /// The origin of a collation: in a comparison of two, the higher precedence applies.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum CollationLabel {
     /// The database's collation, of a constant, a variable or a function of these.
     #[default]
     CoercibleDefault,
     /// A column's collation.
     Implicit,
+    /// No collation: columns of two were combined. It gets one by COLLATE, or by an operand that has one by COLLATE.
+    Unresolved {
+        /// The other collation.
+        other: selenite_types::Collation,
+    },
     /// COLLATE.
     Explicit,
 }
@@ -26,64 +31,87 @@ pub enum CollationLabel {
 impl Collation {
     /// The collation that COLLATE with this name specifies.
     ///
-    /// Errors: 448 for a collation other than the default and Latin1_General_BIN2.
+    /// Errors: 448 for a name that is not known, 40510 for one of Latin1_General that is not supported.
     pub fn explicit(name: &str) -> Result<Self, SqlError> {
-        let label = CollationLabel::Explicit;
-        let is_default = [DEFAULT_NAME, "database_default", "catalog_default"]
+        let is_default = ["database_default", "catalog_default"]
             .iter()
             .any(|known| same_name(name, known));
-        if is_default {
-            return Ok(Self {
-                is_binary: false,
-                label,
-            });
-        }
-        if same_name(name, BINARY_NAME) {
-            return Ok(Self { is_binary: true, label });
-        }
-        Err(SqlError::unknown_collation(name))
+        let named = match is_default {
+            true => Some(selenite_types::Collation::DEFAULT),
+            false => selenite_types::Collation::from_name(name),
+        };
+        let label = CollationLabel::Explicit;
+        named.map(|named| Self { named, label }).ok_or_else(|| {
+            let is_of_latin = name.to_ascii_lowercase().contains("latin1_general_");
+            match is_of_latin {
+                true => SqlError::unsupported(&format!("Collation {name}")),
+                false => SqlError::unknown_collation(name),
+            }
+        })
+    }
+
+    /// A collation as that of a declared column.
+    #[must_use]
+    pub fn implicit(named: selenite_types::Collation) -> Self {
+        let label = CollationLabel::Implicit;
+        Self { named, label }
     }
 
     /// The collation as that of a declared column.
     #[must_use]
     pub fn of_column(self) -> Self {
-        Self {
-            label: CollationLabel::Implicit,
-            ..self
-        }
-    }
-
-    /// The comparison in the types' terms.
-    #[must_use]
-    pub fn order(self) -> selenite_types::Collation {
-        if self.is_binary {
-            selenite_types::Collation::Latin1GeneralBin2
-        } else {
-            selenite_types::Collation::Latin1General
-        }
+        Self::implicit(self.named)
     }
 
     /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
-        if self.is_binary { BINARY_NAME } else { DEFAULT_NAME }
+        self.named.name()
     }
 
     /// The collation of two texts in `operation`, which error messages name.
     ///
-    /// Errors: 468 if they differ and have the same precedence.
+    /// Errors: 468 for two by COLLATE that differ.
     pub fn combine(self, other: Self, operation: &str) -> Result<Self, SqlError> {
-        if self.label == other.label && self.is_binary != other.is_binary {
+        let conflict = self.named != other.named && self.label.precedence() == other.label.precedence();
+        if conflict && self.label == CollationLabel::Explicit {
             return Err(SqlError::collation_conflict(self.name(), other.name(), operation));
         }
-        Ok(if other.label > self.label { other } else { self })
+        if conflict && self.label == CollationLabel::Implicit {
+            let other = other.named;
+            let label = CollationLabel::Unresolved { other };
+            return Ok(Self { label, ..self });
+        }
+        let is_higher = other.label.precedence() > self.label.precedence();
+        Ok(if is_higher { other } else { self })
+    }
+
+    /// The collation, of text that has to have one: the result of `operation`, which error messages name.
+    ///
+    /// Errors: 468 if it is unresolved.
+    pub fn resolved(self, operation: &str) -> Result<Self, SqlError> {
+        match self.label {
+            CollationLabel::Unresolved { other } => {
+                Err(SqlError::collation_conflict(self.name(), other.name(), operation))
+            }
+            CollationLabel::CoercibleDefault | CollationLabel::Implicit | CollationLabel::Explicit => Ok(self),
+        }
+    }
+}
+
+impl CollationLabel {
+    fn precedence(self) -> u8 {
+        match self {
+            Self::CoercibleDefault => 0,
+            Self::Implicit => 1,
+            Self::Unresolved { .. } => 2,
+            Self::Explicit => 3,
+        }
     }
 }
 
 /// The server's and every database's collation.
 pub const DEFAULT_NAME: &str = "SQL_Latin1_General_CP1_CI_AS";
-
-const BINARY_NAME: &str = "Latin1_General_BIN2";
 
 #[cfg(test)]
 mod tests {
@@ -113,7 +141,18 @@ mod tests {
             "Cannot resolve the collation conflict between \"Latin1_General_BIN2\" and \
              \"SQL_Latin1_General_CP1_CI_AS\" in the equal to operation."
         );
-        assert!(binary.of_column().combine(default.of_column(), "like").is_err());
+    }
+
+    #[test]
+    fn two_columns_have_no_collation_until_one_is_given() {
+        let binary = Collation::explicit("Latin1_General_BIN2").unwrap();
+        let column = Collation::default().of_column();
+        let neither = column.combine(binary.of_column(), "add").unwrap();
+        assert_eq!(neither.resolved("add").unwrap_err().number(), 468);
+        assert_eq!(neither.combine(Collation::default(), "add").unwrap(), neither);
+        assert_eq!(column.combine(neither, "add").unwrap(), neither);
+        assert_eq!(neither.combine(binary, "add").unwrap(), binary);
+        assert_eq!(binary.combine(neither, "add").unwrap().resolved("add").unwrap(), binary);
     }
 
     #[test]

@@ -70,8 +70,8 @@ pub struct ColumnDefinition {
     pub user_type: Option<(String, String)>,
     /// Whether it may be NULL.
     pub nullable: bool,
-    /// Whether its collation is Latin1_General_BIN2.
-    pub is_binary: bool,
+    /// The collation of its text.
+    pub collation: selenite_types::Collation,
     /// IDENTITY.
     pub identity: Option<IdentityRule>,
     /// DEFAULT: the constraint's name and the value.

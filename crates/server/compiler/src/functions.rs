@@ -97,7 +97,7 @@ impl Function {
                 .collect::<Result<_, _>>()?;
         }
         let data_type = self.typing.of(&converted);
-        let collation = collation_of(&converted, self.name)?;
+        let collation = collation_of(&converted, self.name)?.resolved(self.name)?;
         let nullable = match self.nulls {
             Nulls::Spread => converted.iter().any(|argument| argument.nullable),
             Nulls::Make | Nulls::Take => true,

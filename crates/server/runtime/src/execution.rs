@@ -189,7 +189,7 @@ impl AggregateRun {
             StoredRef::Integer(value) => value.to_be_bytes().to_vec(),
             // Both zeros are equal.
             StoredRef::Real(value) => (value + 0.0).to_bits().to_be_bytes().to_vec(),
-            StoredRef::Text(text) if family == Some(Family::Text) => self.spec.collation.order().key(text),
+            StoredRef::Text(text) if family == Some(Family::Text) => self.spec.collation.named.key(text),
             StoredRef::Text(text) if family == Some(Family::Variant) => variant_key(text),
             // Two offsets may denote one instant. The text was decoded, so it has an offset.
             StoredRef::Text(text) if has_offset => text[..text.len().saturating_sub(OFFSET_SIZE)].to_vec(),

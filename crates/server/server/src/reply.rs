@@ -8,7 +8,7 @@ use selenite_compiler::{Ends, SqlError};
 use selenite_runtime::change::GivenRow;
 use selenite_runtime::machine::{Failure, Message, Output, Stop};
 use selenite_tds::{
-    Column, ColumnInfo, Done, DoneKind, EnvChange, Notice, ReturnValue, RowShape, TdsError, TokenWriter,
+    Collation, Column, ColumnInfo, Done, DoneKind, EnvChange, Notice, ReturnValue, RowShape, TdsError, TokenWriter,
 };
 use selenite_types::{DataType, Value, Width, utf16_prefix};
 
@@ -144,6 +144,7 @@ impl Reply {
                 is_nullable: column.nullable,
                 is_identity: false,
                 is_computed: true,
+                collation: Collation::of(column.collation.named),
             })
             .collect();
         match self.begin_rows(&columns, false) {

@@ -32,7 +32,7 @@ pub use arithmetic::{Comparison, Integer, OperationError, Operator, Signature, U
 pub use code_page::{code_page_byte, code_page_char, decode_code_page, encode_code_page, in_code_page, narrow};
 pub use comparison::{compare, decimals_equal, guid_from_ordered, guid_ordered, order};
 pub use data_type::{Argument, DeclarationContext, DeclarationError, Family, Site, SystemType};
-pub use selenite_collation::{Collation, collate};
+pub use selenite_collation::{Collation, Order, collate};
 
 pub use like::{LikePattern, STEPS_BETWEEN_POLLS};
 pub use text_length::{narrow_length, utf16_length, utf16_prefix};

@@ -167,7 +167,7 @@ impl SqlVariant {
 }
 
 /// The collation of text in a sql_variant.
-const COLLATION: Collation = Collation::Latin1General;
+const COLLATION: Collation = Collation::DEFAULT;
 
 /// The fractional digits of money.
 const MONEY_SCALE: u8 = 4;

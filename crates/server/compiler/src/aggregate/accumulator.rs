@@ -130,7 +130,7 @@ impl Accumulator {
                 } else {
                     Ordering::Greater
                 };
-                if is_first || compare(value, extreme, self.collation.order()) == Some(ordering) {
+                if is_first || compare(value, extreme, self.collation.named) == Some(ordering) {
                     *extreme = value.clone();
                 }
             }
@@ -239,7 +239,7 @@ impl Accumulator {
     fn percentile(&self, values: &[Value]) -> Result<Value, SqlError> {
         let (fraction, descending) = self.percentile;
         let mut sorted: Vec<&Value> = values.iter().collect();
-        let order = self.collation.order();
+        let order = self.collation.named;
         sorted.sort_by(|left, right| {
             let ordering = compare(left, right, order).unwrap_or(Ordering::Equal);
             if descending { ordering.reverse() } else { ordering }

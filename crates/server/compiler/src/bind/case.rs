@@ -26,19 +26,19 @@ impl Binder<'_> {
                     let value = self.expr(&branch.value)?;
                     let condition = compared(Comparison::Equal, operand.clone(), value)
                         .map_err(|error| error.on_line(branch.value.position.line))?;
-                    branches.push((condition, self.expr(&branch.result)?));
+                    branches.push((condition, self.operand(&branch.result)?));
                 }
             }
             ast::CaseBranches::Searched(written) => {
                 for branch in written {
-                    branches.push((self.condition(&branch.condition)?, self.expr(&branch.result)?));
+                    branches.push((self.condition(&branch.condition)?, self.operand(&branch.result)?));
                 }
             }
         }
         let otherwise = case
             .otherwise
             .as_ref()
-            .map(|otherwise| self.expr(otherwise))
+            .map(|otherwise| self.operand(otherwise))
             .transpose()?;
         Ok(once.around(chosen(branches, otherwise)?))
     }
@@ -46,15 +46,15 @@ impl Binder<'_> {
     /// IIF.
     pub(super) fn iif(&mut self, iif: &ast::Iif) -> Result<Expr, SqlError> {
         let condition = self.condition(&iif.condition)?;
-        let then = self.expr(&iif.then)?;
-        let otherwise = self.expr(&iif.otherwise)?;
+        let then = self.operand(&iif.then)?;
+        let otherwise = self.operand(&iif.otherwise)?;
         chosen(vec![(condition, then)], Some(otherwise))
     }
 
     /// CAST, CONVERT and their TRY_ forms.
     pub(super) fn cast(&mut self, cast: &ast::Cast) -> Result<Expr, SqlError> {
         let data_type = declared_type(&cast.type_name, DeclarationContext::Cast)?;
-        let operand = self.expr(&cast.operand)?;
+        let operand = self.operand(&cast.operand)?;
         if let ast::CastKind::Parse | ast::CastKind::TryParse = cast.kind {
             let culture = match &cast.style {
                 Some(culture) => Some(self.expr(culture)?),

@@ -121,7 +121,7 @@ pub(crate) fn compared(comparison: Comparison, left: Expr, right: Expr) -> Resul
 
 fn compare(comparison: Comparison, left: Expr, right: Expr) -> Result<Compare, SqlError> {
     let (left, right) = type_null_literals(left, right);
-    let collation = collation_of([&left, &right], comparison.name())?;
+    let collation = collation_of([&left, &right], comparison.name())?.resolved(comparison.name())?;
     let (to_left, to_right) = comparable(comparison, &left, &right)?;
     Ok(Compare {
         comparison,
@@ -195,7 +195,7 @@ fn like(operand: Expr, pattern: Expr, escape: Option<Expr>) -> Result<Predicate,
     let operand = Rule::Text.apply(operand, 1, "like")?;
     let pattern = Rule::Text.apply(pattern, 2, "like")?;
     let escape = escape.map(|escape| Rule::Text.apply(escape, 3, "like")).transpose()?;
-    let collation = collation_of([&operand, &pattern], "like")?;
+    let collation = collation_of([&operand, &pattern], "like")?.resolved("like")?;
     let fixed = fixed_pattern(&pattern, escape.as_ref(), collation);
     Ok(Predicate::Like(Box::new(Like {
         operand,
@@ -221,7 +221,7 @@ fn fixed_pattern(pattern: &Expr, escape: Option<&Expr>, collation: Collation) ->
     debug_assert_eq!(pattern.data_type.family(), Family::Text, "binding has made text of it");
     // A long pattern takes much more memory than its text; the memory is reserved at evaluation.
     let pattern = text(pattern).filter(|text| text.len() <= HEAVY_SIZE)?;
-    Some(LikePattern::new(&pattern, escape, collation.order()))
+    Some(LikePattern::new(&pattern, escape, collation.named))
 }
 
 /// `UPDATE (column)`.

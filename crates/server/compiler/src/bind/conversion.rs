@@ -86,8 +86,11 @@ impl Expr {
     ///
     /// Errors: 40510.
     pub(super) fn check_collation_in(&self, data_type: &DataType) -> Result<(), SqlError> {
-        match *data_type == DataType::SqlVariant && self.collation.is_binary {
-            true => Err(SqlError::unsupported("A sql_variant of text in Latin1_General_BIN2")),
+        match *data_type == DataType::SqlVariant && self.collation.named != selenite_types::Collation::DEFAULT {
+            true => {
+                let name = self.collation.name();
+                Err(SqlError::unsupported(&format!("A sql_variant of text in {name}")))
+            }
             false => Ok(()),
         }
     }

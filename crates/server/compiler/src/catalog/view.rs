@@ -7,6 +7,7 @@ use selenite_types::DataType;
 use selenite_types::storage::StorageClass;
 
 use super::{Fires, SqliteName};
+use crate::Collation;
 
 /// A user-defined view: its text is bound in each statement that names it.
 #[derive(Clone, Debug)]
@@ -128,6 +129,8 @@ pub struct SystemColumn {
     pub data_type: DataType,
     /// Whether it may be NULL.
     pub nullable: bool,
+    /// The collation of its text.
+    pub collation: Collation,
 }
 
 impl SystemColumn {

@@ -12,7 +12,7 @@ use super::constraint::Naming;
 use super::sqlite::quoted;
 use super::{ColumnDefinition, IndexDefinition, TableDefinition};
 use crate::functions::sequential_default;
-use crate::{Collation, SqlError, declared_type, same_name};
+use crate::{SqlError, declared_type, same_name};
 
 /// The result of ALTER TABLE.
 #[derive(Clone, PartialEq, Debug)]
@@ -349,6 +349,7 @@ impl Alteration {
             return Err(SqlError::new(4928, crate::Ends::Batch, text));
         }
         let old = table.columns[at].data_type;
+        let old_collation = table.columns[at].collation;
         if new == DataType::RowVersion {
             let text = format!("Cannot alter column '{name}' to be data type timestamp.");
             // 4927: ALTER COLUMN to a type that no column can be altered to.
@@ -369,11 +370,15 @@ impl Alteration {
         column.data_type = Some(new);
         column.user_type = alias_name(&change.type_name);
         column.nullable = nullable;
-        column.is_binary = match &change.collation {
-            Some(collation) => Collation::explicit(&collation.text)?.is_binary,
-            None => false,
-        };
+        column.collation = selenite_types::Collation::DEFAULT;
+        if let Some(collation) = &change.collation {
+            column.collate(collation)?;
+        }
+        let is_collated_otherwise = column.collation != old_collation;
         let name = column.name.clone();
+        if is_collated_otherwise {
+            table.check_order_not_needed(&name)?;
+        }
         if is_stricter {
             self.steps.push(Step::CheckNoNull(name.clone()));
         }
@@ -446,6 +451,13 @@ impl TableDefinition {
         self.check_not_computed_from(column)
     }
 
+    /// 5074: a column by whose order other things of the table are made.
+    fn check_order_not_needed(&self, column: &str) -> Result<(), SqlError> {
+        self.check_not_checked(column)?;
+        self.check_not_computed_from(column)?;
+        self.check_not_of_key(column)
+    }
+
     /// 5074: a column with a CHECK constraint.
     fn check_not_checked(&self, column: &str) -> Result<(), SqlError> {
         for check in &self.checks {
@@ -483,6 +495,11 @@ impl TableDefinition {
             return Ok(());
         }
         self.check_not_checked(column)?;
+        self.check_not_of_key(column)
+    }
+
+    /// 5074: a column of a key or a foreign key.
+    fn check_not_of_key(&self, column: &str) -> Result<(), SqlError> {
         let is_it = |name: &String| same_name(name, column);
         let keys = self
             .keys

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use selenite_tsql::ast::{self, ColumnKind, ExprKind, Literal, UnaryOperator};
-use selenite_types::{DataType, DeclarationContext};
+use selenite_types::{DataType, DeclarationContext, Family};
 
 use super::ColumnDefinition;
 use super::subquery::check_scalar;
@@ -20,7 +20,7 @@ impl ColumnDefinition {
             data_type: None,
             user_type: None,
             nullable: true,
-            is_binary: false,
+            collation: selenite_types::Collation::DEFAULT,
             identity: None,
             default: None,
             computed: None,
@@ -41,7 +41,7 @@ impl ColumnDefinition {
             }
         }
         if let Some(collation) = &column.collation {
-            read.is_binary = Collation::explicit(&collation.text)?.is_binary;
+            read.collate(collation).map_err(|error| error.on_line(line))?;
         }
         read.nullable = column.nullable.unwrap_or(match &column.kind {
             ColumnKind::Typed(type_name) => is_nullable_type(type_name),
@@ -52,6 +52,18 @@ impl ColumnDefinition {
                 .map_err(|error| error.on_line(line))?;
         }
         Ok(read)
+    }
+
+    /// Sets the collation that COLLATE specifies.
+    ///
+    /// Errors: 447 for a type other than text; as [`Collation::explicit`].
+    pub(super) fn collate(&mut self, collation: &ast::Name) -> Result<(), SqlError> {
+        let data_type = self.data_type.unwrap_or(DataType::Int);
+        if data_type.family() != Family::Text {
+            return Err(SqlError::collate_type(data_type.bare_name()));
+        }
+        self.collation = Collation::explicit(&collation.text)?.named;
+        Ok(())
     }
 
     fn number(&mut self, identity: &ast::Identity, (table, nullable): (&str, Option<bool>)) -> Result<(), SqlError> {
@@ -91,15 +103,11 @@ impl ColumnDefinition {
             (None, Some((value, _))) => column_type(value)?,
             (None, None) => return Err(SqlError::internal("a column without a type")),
         };
-        let collation = Collation {
-            is_binary: self.is_binary,
-            ..Collation::default()
-        };
         Ok(Column {
             name: self.name.clone(),
             data_type,
             nullable: self.nullable,
-            collation: collation.of_column(),
+            collation: Collation::implicit(self.collation),
             identity: self.identity,
             default: self.default.as_ref().map(|(name, value)| ColumnDefault {
                 name: name.clone(),

@@ -5,8 +5,8 @@ use selenite_types::storage::declared_name;
 
 use super::{ColumnDefinition, KeyDefinition, TableDefinition, file_name};
 use crate::catalog::{ForeignKey, KeyKind, ReferencedAction};
+use crate::same_name;
 use crate::writer::Form;
-use crate::{DEFAULT_COLLATION, same_name};
 
 impl TableDefinition {
     /// The statements that create the table, and the indexes of its keys, as `schema`.`name`: the schema is `main` or
@@ -143,12 +143,11 @@ fn foreign_key(key: &ForeignKey) -> String {
     )
 }
 
-/// The collation of a column in SQLite; `None` for a type other than text, and for Latin1_General_BIN2, which is
-/// SQLite's BINARY.
+/// The collation of a column in SQLite; `None` for a type other than text.
 pub(super) fn collation(column: &ColumnDefinition) -> Option<&'static str> {
     match column.data_type {
         Some(DataType::Char(_) | DataType::VarChar(_) | DataType::NChar(_) | DataType::NVarChar(_)) => {
-            (!column.is_binary).then_some(DEFAULT_COLLATION)
+            Some(column.collation.order().name())
         }
         Some(_) | None => None,
     }

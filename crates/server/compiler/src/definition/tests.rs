@@ -61,7 +61,7 @@ fn sqlite_has_types_nulls_collations_keys_and_foreign_keys() {
     let create = &made[0];
     for part in [
         "CREATE TABLE main.\"orders\" (\"id\" INTEGER NOT NULL",
-        "\"code\" char(4) NOT NULL",
+        "\"code\" char(4) COLLATE Latin1_General_BIN2 NOT NULL",
         "\"name\" nvarchar(40) COLLATE SQL_Latin1_General_CP1_CI_AS,",
         "\"price\" decimal(20,2)",
         "PRIMARY KEY (\"id\")",

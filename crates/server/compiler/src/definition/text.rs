@@ -5,8 +5,8 @@ use std::fmt;
 use selenite_tsql::ast::{StatementKind, Tree};
 
 use super::{ColumnDefinition, KeyDefinition, SCHEMA, TableDefinition};
+use crate::SqlError;
 use crate::catalog::{ForeignKey, KeyKind, ReferencedAction};
-use crate::{DEFAULT_COLLATION, SqlError};
 
 /// The statements that create it: CREATE TABLE, and ALTER TABLE for the properties that CREATE TABLE can't express.
 impl fmt::Display for TableDefinition {
@@ -91,10 +91,8 @@ impl ColumnDefinition {
             (None, Some(data_type)) => write!(f, " {data_type}")?,
             (None, None) => {}
         }
-        if self.is_binary {
-            f.write_str(" COLLATE Latin1_General_BIN2")?;
-        } else if super::sqlite::collation(self).is_some() {
-            write!(f, " COLLATE {DEFAULT_COLLATION}")?;
+        if super::sqlite::collation(self).is_some() {
+            write!(f, " COLLATE {}", self.collation.name())?;
         }
         if let Some(identity) = &self.identity {
             write!(f, " IDENTITY({},{})", identity.seed, identity.increment)?;

@@ -174,6 +174,16 @@ impl SqlError {
         Self::new(468, Ends::Batch, text).with_state(9)
     }
 
+    /// 451: two collations of a column that comes from several queries.
+    #[must_use]
+    pub fn column_conflict(left: &str, right: &str, operator: &str, column: usize) -> Self {
+        let text = format!(
+            "Cannot resolve collation conflict between \"{left}\" and \"{right}\" in {operator} operator occurring in SELECT \
+             statement column {column}."
+        );
+        Self::new(451, Ends::Batch, text)
+    }
+
     /// 302: NEWSEQUENTIALID anywhere but as the default of a uniqueidentifier.
     #[must_use]
     pub fn sequential_not_default() -> Self {

@@ -119,7 +119,7 @@ fn order(left: &Value, right: &Value, collation: Collation, frame: &Frame<'_>) -
     if size_of(left).min(size_of(right)) > HEAVY_SIZE {
         frame.environment.poll()?;
     }
-    let order = compare(left, right, collation.order());
+    let order = compare(left, right, collation.named);
     if order.is_none() && *left != Value::Null && *right != Value::Null {
         return Err(SqlError::internal("a comparison of two types"));
     }
@@ -150,7 +150,7 @@ fn alike(like: &Like, frame: &Frame<'_>) -> Result<Option<bool>, SqlError> {
             if size > HEAVY_SIZE {
                 frame.environment.reserve(size)?;
             }
-            let pattern = LikePattern::new(&pattern, escape, like.collation.order());
+            let pattern = LikePattern::new(&pattern, escape, like.collation.named);
             Ok(Some(pattern.matches_polling(&text, is_national, poll)?))
         }
         _ => Ok(None),

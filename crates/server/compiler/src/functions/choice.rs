@@ -107,7 +107,7 @@ fn least(call: &Arguments<'_>) -> Result<Value, SqlError> {
 fn extreme(call: &Arguments<'_>, ordering: Ordering) -> Result<Value, SqlError> {
     let mut found = &Value::Null;
     for value in call.values {
-        if *found == Value::Null || compare(value, found, call.collation.order()) == Some(ordering) {
+        if *found == Value::Null || compare(value, found, call.collation.named) == Some(ordering) {
             found = value;
         }
     }

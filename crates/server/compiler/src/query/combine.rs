@@ -1,11 +1,11 @@
 //! UNION, INTERSECT, EXCEPT and VALUES, which convert columns to one type.
 
 use selenite_tsql::ast;
-use selenite_types::DataType;
+use selenite_types::{DataType, Family};
 
 use super::tree::{Body, ColumnKind, Query, QueryColumn, Select};
 use super::{Clause, QueryBinder};
-use crate::{ColumnRef, Expr, SqlError, common_type};
+use crate::{Collation, ColumnRef, Expr, SqlError, common_type};
 
 impl QueryBinder<'_> {
     pub(super) fn bind_combination(&mut self, combined: &ast::Combination) -> Result<Query, SqlError> {
@@ -31,20 +31,25 @@ impl QueryBinder<'_> {
         }
         let mut types = Vec::with_capacity(first.columns.len());
         let mut columns = Vec::with_capacity(first.columns.len());
+        let mut collations = Vec::with_capacity(first.columns.len());
         for (at, column) in first.columns.iter().enumerate() {
             let mut samples = vec![sample(&first, at)];
             samples.extend(rest.iter().map(|(_, query)| sample(query, at)));
             let data_type = common_type(&samples)?;
             let nullable = samples.iter().any(|sample| sample.nullable);
             types.push(data_type);
+            let operators = rest.iter().map(|(operator, _)| *operator);
+            let collation = combined_collation(&samples, operators, at)?;
+            collations.push(collation);
             let kind = ColumnKind {
                 data_type,
                 nullable,
-                collation: column.collation,
+                collation,
             };
             columns.push(QueryColumn::named(column.name.clone(), kind));
         }
         let first = self.with_types(first, &types)?;
+        let first = self.with_collations(first, &collations);
         let mut converted = Vec::with_capacity(rest.len());
         for (operator, query) in rest {
             converted.push((operator, self.with_types(query, &types)?));
@@ -81,6 +86,25 @@ impl QueryBinder<'_> {
             }
         }
         Ok(query)
+    }
+
+    /// The query with its columns under these collations: SQLite compares rows of several queries under those of the
+    /// first.
+    fn with_collations(&mut self, mut query: Query, collations: &[Collation]) -> Query {
+        let is_same = |(column, collation): (&QueryColumn, &Collation)| column.collation.named == collation.named;
+        if query.columns.iter().zip(collations).all(is_same) {
+            return query;
+        }
+        if query.plain().is_none() || !query.order.is_empty() {
+            query = self.wrapped(query);
+        }
+        if let Body::Select(select) = &mut query.body {
+            for ((item, column), collation) in select.items.iter_mut().zip(&mut query.columns).zip(collations) {
+                item.collation = *collation;
+                column.collation = *collation;
+            }
+        }
+        query
     }
 
     /// A query over another, with the same columns.
@@ -133,7 +157,7 @@ impl QueryBinder<'_> {
             let samples: Vec<Expr> = rows.iter().filter_map(|row| row.get(at).cloned()).collect();
             let data_type = common_type(&samples)?;
             let nullable = samples.iter().any(|sample| sample.nullable);
-            let collation = samples.first().map(|sample| sample.collation).unwrap_or_default();
+            let collation = combined_collation(&samples, std::iter::repeat(ast::SetOperator::UnionAll), at)?;
             for row in &mut rows {
                 if let Some(value) = row.get_mut(at) {
                     *value = value.clone().converted_to(&data_type)?;
@@ -157,6 +181,38 @@ impl QueryBinder<'_> {
     }
 }
 
+/// The collation of a column of several queries.
+///
+/// Errors: 468 and 451 if it is unresolved.
+fn combined_collation(
+    samples: &[Expr],
+    operators: impl Iterator<Item = ast::SetOperator>,
+    at: usize,
+) -> Result<Collation, SqlError> {
+    let (mut all, others) = match samples.split_first() {
+        Some((first, others)) => (first.collation, others),
+        None => (Collation::default(), samples),
+    };
+    for (other, operator) in others.iter().zip(operators) {
+        let operation = match operator {
+            ast::SetOperator::Union => "UNION",
+            ast::SetOperator::UnionAll => "UNION ALL",
+            ast::SetOperator::Except => "EXCEPT",
+            ast::SetOperator::Intersect => "INTERSECT",
+        };
+        if other.data_type.family() != Family::Text {
+            continue;
+        }
+        all = all.combine(other.collation, operation)?;
+        all.resolved(operation)
+            .map_err(|error| match operator == ast::SetOperator::UnionAll {
+                true => SqlError::column_conflict(all.name(), other.collation.name(), operation, at + 1),
+                false => error,
+            })?;
+    }
+    Ok(all)
+}
+
 /// A column for [`common_type`]: the expression itself, because a NULL literal converts to any type.
 fn sample(query: &Query, at: usize) -> Expr {
     let item = match &query.body {
@@ -164,10 +220,10 @@ fn sample(query: &Query, at: usize) -> Expr {
         Body::Values(_) | Body::Combined(..) => None,
     };
     let read = || {
-        query
-            .columns
-            .get(at)
-            .map(|column| column.read(ColumnRef { source: 0, column: 0 }))
+        let column = query.columns.get(at)?;
+        let read = column.read(ColumnRef { source: 0, column: 0 });
+        // A constant in a query is one, not a column.
+        Some(read.with_collation(column.collation))
     };
     item.or_else(read)
         .unwrap_or_else(|| Expr::literal(selenite_types::Value::Null, DataType::Int))

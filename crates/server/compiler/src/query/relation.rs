@@ -10,7 +10,7 @@ use super::tree::{From, Leaf, Query, QueryColumn, ROW_ID, Rows, Select, SqliteCo
 use super::{Clause, QueryBinder};
 use crate::catalog::{Relation, SystemColumn, SystemFunction, SystemRows, SystemView, Table, View};
 use crate::file_name::SCHEMA;
-use crate::{Collation, ColumnRef, Expr, ExprKind, Source, SourceColumn, SqlError, same_name, written_object};
+use crate::{ColumnRef, Expr, ExprKind, Source, SourceColumn, SqlError, same_name, written_object};
 
 impl QueryBinder<'_> {
     /// The catalog's object with this name.
@@ -263,7 +263,7 @@ impl QueryBinder<'_> {
             name: column.name.clone(),
             data_type: column.data_type,
             nullable: column.nullable,
-            collation: Collation::default().of_column(),
+            collation: column.collation.of_column(),
         };
         (self.parts.add_source(places), columns.iter().map(column).collect())
     }
@@ -333,10 +333,11 @@ impl QueryBinder<'_> {
                 continue;
             }
             let bound = self.value(Clause::Argument, argument)?;
-            if let (0, true, Some(first)) = (at, function.is_split, columns.first_mut())
-                && !bound.data_type.is_national()
-            {
-                first.data_type = selenite_types::DataType::VarChar(selenite_types::Width::Max);
+            if let (0, true, Some(first)) = (at, function.is_split, columns.first_mut()) {
+                first.collation = bound.collation;
+                if !bound.data_type.is_national() {
+                    first.data_type = selenite_types::DataType::VarChar(selenite_types::Width::Max);
+                }
             }
             arguments.push(bound.converted_to(data_type)?);
         }

@@ -101,6 +101,7 @@ impl QueryBinder<'_> {
         };
         let sample = column.read(ColumnRef { source: 0, column: 0 });
         let collation = operand.collation.combine(sample.collation, operation)?;
+        let collation = collation.resolved(operation)?;
         let data_type = common_type([&operand, &sample])?;
         let operand = operand.converted_to(&data_type)?;
         let query = self.with_types(query, &[data_type])?;

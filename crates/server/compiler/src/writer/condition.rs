@@ -143,7 +143,7 @@ impl Writer {
         let operand = comparand(&like.operand);
         let bounded = matches!(operand.kind, ExprKind::Column(_))
             && Form::of(&operand.data_type) == Form::Text
-            && !like.collation.is_binary
+            && !like.collation.named.order().is_binary()
             && is_fixed(&like.pattern)
             && like.escape.as_ref().is_none_or(is_fixed)
             && self.lazy == 0

@@ -286,7 +286,7 @@ pub(super) fn check_ordered(data_type: &DataType) -> Result<(), SqlError> {
 /// SQL of a value in a comparison.
 pub(super) fn collated(form: Form, sql: String, collation: crate::Collation) -> String {
     match form {
-        Form::Text => format!("{sql} COLLATE {}", collation.name()),
+        Form::Text => format!("{sql} COLLATE {}", collation.named.order().name()),
         Form::Variant => format!("{sql} COLLATE {VARIANT_COLLATION}"),
         Form::Scaled(_)
         | Form::Wide(_)

@@ -46,8 +46,7 @@ pub fn register(connection: &Connection, functions: &FunctionContext) -> Result<
         connection.create_window_function(window, -1, plain, Window(of_window, none))?;
     }
     connection.create_aggregate_function(c"tsql_single", 1, FunctionFlags::SQLITE_UTF8, Single(functions.clone()))?;
-    connection.create_collation(VARIANT_COLLATION, |a: &str, b: &str| variant_order(a, b))?;
-    connection.create_collation(c"Latin1_General_BIN2", |a: &str, b: &str| a.cmp(b))
+    connection.create_collation(VARIANT_COLLATION, |a: &str, b: &str| variant_order(a, b))
 }
 
 fn operation(context: &Context<'_>, functions: &FunctionContext) -> Result<ToSqlOutput<'static>> {

@@ -52,6 +52,7 @@ impl Catalog for Tables {
                 name: "value".to_owned(),
                 data_type: DataType::BigInt,
                 nullable: true,
+                collation: Collation::default(),
             }],
             arguments: vec![DataType::VarChar(selenite_types::Width::Max)],
             required: 1,
@@ -77,6 +78,7 @@ fn system_view() -> SystemView {
             name: "n".to_owned(),
             data_type: DataType::BigInt,
             nullable: false,
+            collation: Collation::default(),
         }],
     }
 }

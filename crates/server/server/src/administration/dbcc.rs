@@ -22,7 +22,7 @@ pub(crate) use argument::Argument;
 use options::Options;
 use selenite_compiler::{Ends, SqlError};
 use selenite_runtime::machine::{Affected, Failure, Message, TableStatement};
-use selenite_tds::Column;
+use selenite_tds::{Collation, Column};
 use selenite_tsql::ast;
 use selenite_types::{DataType, Value};
 
@@ -176,6 +176,7 @@ pub(crate) fn send_rows(
             is_nullable: true,
             is_identity: false,
             is_computed: false,
+            collation: Collation::DEFAULT,
         })
         .collect();
     execution.reply.columns(&columns)?;

@@ -587,7 +587,7 @@ fn sqlite_columns(connection: &Connection, schema: &str, table: &str) -> rusqlit
             data_type: Some(type_of(&declared)),
             user_type: None,
             nullable: row.get::<_, i64>(2)? == 0 && !is_key,
-            is_binary: false,
+            collation: selenite_types::Collation::DEFAULT,
             identity: None,
             default: None,
             computed: None,

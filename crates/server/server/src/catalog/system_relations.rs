@@ -2,7 +2,7 @@
 
 use selenite_compiler::catalog::{SystemColumn, SystemFunction, SystemRows, SystemView};
 use selenite_compiler::definition::SCHEMA;
-use selenite_compiler::same_name;
+use selenite_compiler::{Collation, same_name};
 use selenite_types::DataType;
 
 /// All views and functions of rows.
@@ -109,6 +109,7 @@ fn system_column((name, data_type, nullable): &ColumnSpec) -> SystemColumn {
         name: (*name).to_owned(),
         data_type: *data_type,
         nullable: *nullable,
+        collation: Collation::default(),
     }
 }
 

@@ -129,7 +129,7 @@ impl TableVariable {
             data_type: Some(column.data_type),
             user_type: None,
             nullable: true,
-            is_binary: column.collation.is_binary,
+            collation: column.collation.named,
             identity: None,
             default: None,
             computed: None,

@@ -175,7 +175,7 @@ impl CrossDatabaseTable {
             data_type: Some(column.data_type),
             user_type: None,
             nullable: true,
-            is_binary: column.collation.is_binary,
+            collation: column.collation.named,
             identity: None,
             default: None,
             computed: None,

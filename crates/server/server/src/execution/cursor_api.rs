@@ -6,7 +6,7 @@
 use selenite_compiler::SqlError;
 use selenite_compiler::program::{CursorRule, CursorSensitivity};
 use selenite_runtime::machine::{Affected, Failure, TableStatement};
-use selenite_tds::{Column, ColumnInfo};
+use selenite_tds::{Collation, Column, ColumnInfo};
 use selenite_types::{DataType, Value};
 
 use crate::cursor::{Cursor, CursorId, CursorKind, CursorOperation, CursorPlace, Holder, Movement};
@@ -125,6 +125,7 @@ impl SessionExecutor<'_> {
             is_nullable: false,
             is_identity: false,
             is_computed: true,
+            collation: Collation::DEFAULT,
         });
         let info = column_info(cursor, &columns);
         let table = cursor.kind.table().map(|table| match table.is_temporary() {

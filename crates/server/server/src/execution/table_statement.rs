@@ -19,7 +19,7 @@ use selenite_runtime::change::GivenRow;
 use selenite_runtime::machine::{Affected, Failure, Message, TableStatement};
 use selenite_runtime::sqlite::{Executor, LateSnapshot, LockTimeout, TakenValues};
 use selenite_runtime::statement::Run;
-use selenite_tds::Column;
+use selenite_tds::{Collation, Column};
 use selenite_tsql::ast::{ObjectName, StatementKind};
 use selenite_types::{Decimal, Value};
 
@@ -634,6 +634,7 @@ pub(crate) fn reply_column(column: &ResultColumn) -> Column {
         data_type: column.data_type,
         is_nullable: column.nullable,
         is_identity: column.identity.is_some(),
+        collation: Collation::of(column.collation.named),
         is_computed: column.is_computed || (column.identity.is_none() && column.name.is_empty()),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selenite_tds::Column;
+use selenite_tds::{Collation, Column};
 use selenite_types::{DataType, Value, Width};
 
 use super::{Operator, PlannedStatement};
@@ -132,6 +132,7 @@ pub(super) fn column(name: &str, data_type: DataType) -> Column {
         is_nullable: true,
         is_identity: false,
         is_computed: true,
+        collation: Collation::DEFAULT,
     }
 }
 

@@ -3,8 +3,9 @@
 //! - `only-a-leading-query`: a text is described only if its first result is that of a SELECT or a
 //!   change with OUTPUT. A text that runs conditionally or calls others is refused by name.
 
+use selenite_compiler::SqlError;
 use selenite_compiler::statement::{Binding, ResultColumn};
-use selenite_compiler::{DEFAULT_COLLATION, SqlError};
+use selenite_tds::Collation;
 use selenite_tsql::ast::{StatementKind, TypeReference};
 use selenite_tsql::{Options, parse_typed};
 use selenite_types::storage::StoredRef;
@@ -173,11 +174,8 @@ fn alias_of<'a>(context: &'a ViewContext<'_>, column: &ResultColumn) -> Option<&
 fn described_row(number: i32, column: &ResultColumn, alias: Option<(&SchemaType, &str)>) -> Row {
     let described = column.data_type.describe();
     let is_text = matches!(column.data_type.family(), Family::Text);
-    let collation = if column.collation.is_binary {
-        "Latin1_General_BIN2"
-    } else {
-        DEFAULT_COLLATION
-    };
+    let collation = column.collation.named;
+    let Collation([a, b, c, d, sort_id]) = Collation::of(collation);
     let mut row = row![
         false,
         number,
@@ -188,14 +186,14 @@ fn described_row(number: i32, column: &ResultColumn, alias: Option<(&SchemaType,
         described.max_length,
         described.precision,
         described.scale,
-        is_text.then_some(collation),
+        is_text.then_some(collation.name()),
     ];
     match alias {
         Some((alias, database)) => row.extend(row![alias.id(), database, &alias.row.schema, &alias.row.name]),
         None => row.extend(vec![Cell::Null; 4]),
     }
     row.extend(vec![Cell::Null; 5]);
-    row.extend(row![false, is_text && column.collation.is_binary, false]);
+    row.extend(row![false, is_text && collation.comparison_style() & 1 == 0, false]);
     row.extend(vec![Cell::Null; 5]);
     let (wire_type, wire_length) = wire(&column.data_type, column.nullable);
     row.extend(row![
@@ -206,8 +204,8 @@ fn described_row(number: i32, column: &ResultColumn, alias: Option<(&SchemaType,
         false,
         wire_type,
         wire_length,
-        is_text.then_some(COLLATION_ID),
-        is_text.then_some(SORT_ID),
+        is_text.then_some(i32::from_le_bytes([a, b, c, d])),
+        is_text.then_some(sort_id).map(i32::from),
     ]);
     row
 }
@@ -235,10 +233,6 @@ pub(crate) fn wire(data_type: &DataType, nullable: bool) -> (i32, i32) {
 const VARIANT_LENGTH: i32 = 8009;
 /// The length of a type without bounds.
 const MAX_LENGTH: i32 = 65_535;
-/// SQL_Latin1_General_CP1_CI_AS: its flags and language.
-const COLLATION_ID: i32 = 13_632_521;
-/// And its order.
-const SORT_ID: i32 = 52;
 
 const LINE: &[ColumnSpec] = &[("number", INT, false), ("text", text(255), true)];
 

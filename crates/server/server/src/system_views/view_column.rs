@@ -127,12 +127,7 @@ impl ViewColumn {
 
     /// The name of its collation; none if it is no text.
     pub fn collation_name(&self) -> Option<&'static str> {
-        let name = if self.collation.is_binary {
-            "Latin1_General_BIN2"
-        } else {
-            selenite_compiler::DEFAULT_COLLATION
-        };
-        self.is_text().then_some(name)
+        self.is_text().then(|| self.collation.name())
     }
 }
 

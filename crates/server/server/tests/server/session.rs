@@ -15,6 +15,7 @@ mod cell_key_attacks;
 mod cell_keys;
 mod certificates;
 mod client;
+mod collations;
 mod column_permissions;
 mod commitments;
 mod constraint_checks;

@@ -2,6 +2,8 @@
 
 use selenite_types::DataType;
 
+use crate::Collation;
+
 /// A column as COLMETADATA describes it (MS-TDS 2.2.7.4).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Column {
@@ -9,6 +11,8 @@ pub struct Column {
     pub name: String,
     /// The type of the column's values.
     pub data_type: DataType,
+    /// The collation of its text.
+    pub collation: Collation,
     /// Whether the column allows NULL.
     pub is_nullable: bool,
     /// Whether it is an IDENTITY column.

@@ -34,7 +34,7 @@ impl RowShape {
         metadata.extend(count.to_le_bytes());
         let mut cells = Vec::with_capacity(columns.len());
         for column in columns {
-            let cell = Cell::new(column.data_type, column.is_nullable)?;
+            let cell = Cell::new(column.data_type, column.is_nullable)?.collated(column.collation);
             metadata.extend(user_type(&column.data_type).to_le_bytes());
             metadata.extend(column.flags().to_le_bytes());
             cell.type_info(&mut metadata);

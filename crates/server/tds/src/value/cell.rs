@@ -12,6 +12,7 @@ use crate::{TdsError, utf16};
 pub(crate) struct Cell {
     data_type: DataType,
     is_nullable: bool,
+    collation: Collation,
 }
 
 impl Cell {
@@ -47,8 +48,17 @@ impl Cell {
             | DataType::SqlVariant
             | DataType::Xml => true,
         };
-        let cell = Self { data_type, is_nullable };
+        let cell = Self {
+            data_type,
+            is_nullable,
+            collation: Collation::DEFAULT,
+        };
         is_right.then_some(cell).ok_or(TdsError::Misfit { what: "a type" })
+    }
+
+    /// With the collation of its text.
+    pub fn collated(self, collation: Collation) -> Self {
+        Self { collation, ..self }
     }
 
     /// Appends TYPE_INFO: as in SQL Server, a fixed-length type if NULL is not allowed.
@@ -71,10 +81,10 @@ impl Cell {
             DataType::Numeric { precision, scale } => {
                 out.extend([byte::NUMERIC_N, decimal_size(precision), precision, scale]);
             }
-            DataType::Char(size) => string(byte::BIG_CHAR, size, Some(Collation::DEFAULT), out),
-            DataType::VarChar(width) => string(byte::BIG_VARCHAR, size_of(width, 1), Some(Collation::DEFAULT), out),
-            DataType::NChar(size) => string(byte::NCHAR, size * 2, Some(Collation::DEFAULT), out),
-            DataType::NVarChar(width) => string(byte::NVARCHAR, size_of(width, 2), Some(Collation::DEFAULT), out),
+            DataType::Char(size) => string(byte::BIG_CHAR, size, Some(self.collation), out),
+            DataType::VarChar(width) => string(byte::BIG_VARCHAR, size_of(width, 1), Some(self.collation), out),
+            DataType::NChar(size) => string(byte::NCHAR, size * 2, Some(self.collation), out),
+            DataType::NVarChar(width) => string(byte::NVARCHAR, size_of(width, 2), Some(self.collation), out),
             DataType::Binary(size) => string(byte::BIG_BINARY, size, None, out),
             DataType::RowVersion => string(byte::BIG_BINARY, ROW_VERSION_SIZE, None, out),
             DataType::VarBinary(width) => string(byte::BIG_VARBINARY, size_of(width, 1), None, out),

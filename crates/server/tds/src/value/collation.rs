@@ -1,5 +1,7 @@
 //! COLLATION (MS-TDS 2.2.5.1.2).
 
+use selenite_types::Order;
+
 /// The encoding and sort order of char and varchar.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Collation(pub [u8; 5]);
@@ -7,6 +9,27 @@ pub struct Collation(pub [u8; 5]);
 impl Collation {
     /// SQL_Latin1_General_CP1_CI_AS: LCID 1033; ignores case, kana and width; SortId 52.
     pub const DEFAULT: Self = Self([0x09, 0x04, 0xD0, 0x00, 0x34]);
+
+    /// A collation of T-SQL's. Each is of Latin1_General, and of code page 1252.
+    #[must_use]
+    pub fn of(collation: selenite_types::Collation) -> Self {
+        // MS-TDS 2.2.5.1.2, from bit 20 on: fIgnoreCase, fIgnoreAccent, fIgnoreKana, fIgnoreWidth, fBinary, fBinary2.
+        let style = collation.comparison_style();
+        let has = |bit: i32, flag: u8| if style & bit != 0 { flag } else { 0 };
+        let ignored = has(1, 0x10) | has(2, 0x20) | has(0x1_0000, 0x40) | has(0x2_0000, 0x80);
+        let binary = match collation.order() {
+            Order::Binary => 1,
+            Order::CodePoint => 2,
+            Order::CaseInsensitive | Order::CapitalsFirst | Order::CapitalsLast | Order::AccentInsensitive => 0,
+        };
+        Self([
+            0x09,
+            0x04,
+            ignored,
+            collation.version() << 4 | binary,
+            collation.sort_id(),
+        ])
+    }
 
     /// The LCID: 20 bits.
     #[must_use]
@@ -64,6 +87,24 @@ mod tests {
         assert_eq!((collation.lcid(), collation.sort_id()), (1033, 52));
         assert!(collation.is_code_page_1252());
         assert!(!collation.is_utf8());
+    }
+
+    #[test]
+    fn a_collation_has_the_flags_of_its_name() {
+        for (name, bytes) in [
+            ("SQL_Latin1_General_CP1_CI_AS", [0x09, 0x04, 0xD0, 0x00, 0x34]),
+            ("SQL_Latin1_General_CP1_CS_AS", [0x09, 0x04, 0xC0, 0x00, 0x33]),
+            ("SQL_Latin1_General_CP1_CI_AI", [0x09, 0x04, 0xF0, 0x00, 0x36]),
+            ("Latin1_General_CS_AS_KS_WS", [0x09, 0x04, 0x00, 0x00, 0x00]),
+            ("Latin1_General_100_CI_AS", [0x09, 0x04, 0xD0, 0x20, 0x00]),
+            ("Latin1_General_BIN", [0x09, 0x04, 0x00, 0x01, 0x00]),
+            ("Latin1_General_100_BIN2", [0x09, 0x04, 0x00, 0x22, 0x00]),
+        ] {
+            let collation = Collation::of(selenite_types::Collation::from_name(name).unwrap());
+            assert_eq!(collation, Collation(bytes), "{name}");
+            assert!(collation.is_code_page_1252());
+        }
+        assert_eq!(Collation::of(selenite_types::Collation::DEFAULT), Collation::DEFAULT);
     }
 
     #[test]

@@ -3,15 +3,15 @@ use proptest::prelude::*;
 use super::*;
 
 fn like(text: &str, pattern: &str) -> bool {
-    LikePattern::new(pattern, None, Collation::Latin1General).matches(text, false)
+    LikePattern::new(pattern, None, Collation::DEFAULT).matches(text, false)
 }
 
 fn like_national(text: &str, pattern: &str) -> bool {
-    LikePattern::new(pattern, None, Collation::Latin1General).matches(text, true)
+    LikePattern::new(pattern, None, Collation::DEFAULT).matches(text, true)
 }
 
 fn like_escaped(text: &str, pattern: &str, escape: char) -> bool {
-    LikePattern::new(pattern, Some(escape), Collation::Latin1General).matches(text, false)
+    LikePattern::new(pattern, Some(escape), Collation::DEFAULT).matches(text, false)
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn wildcards_stand_for_text_and_for_characters() {
 fn case_is_ignored_and_accents_are_significant() {
     assert!(like("ABC", "abc") && like("abc", "A_C") && like("\u{c9}T\u{c9}", "\u{e9}t\u{e9}"));
     assert!(!like("resume", "r\u{e9}sum\u{e9}") && !like("strasse", "stra\u{df}e"));
-    let binary = LikePattern::new("aB%", None, Collation::Latin1GeneralBin2);
+    let binary = LikePattern::new("aB%", None, Collation::BIN2);
     assert!(binary.matches("aBc", false) && !binary.matches("abc", false) && binary.matches("aB\u{e9}", false));
 }
 
@@ -145,7 +145,7 @@ fn trailing_blanks_of_the_text_are_ignored_except_in_unicode() {
 fn a_character_beyond_the_bmp_matches_itself_and_percent() {
     assert!(like("\u{1f600}", "\u{1f600}") && like("a\u{1f600}b", "a%b"));
     assert!(!like("\u{1f600}", "_") && !like("\u{1f600}", "__") && !like("\u{1f600}", "[^a]"));
-    let binary = |pattern| LikePattern::new(pattern, None, Collation::Latin1GeneralBin2).matches("\u{1f600}", true);
+    let binary = |pattern| LikePattern::new(pattern, None, Collation::BIN2).matches("\u{1f600}", true);
     assert!(!binary("_") && binary("__") && binary("\u{1f600}"));
 }
 
@@ -194,7 +194,7 @@ proptest! {
 
     #[test]
     fn any_text_is_a_pattern(text in any::<String>(), pattern in "[-a%_\\[\\]^!\u{e9}\u{1f600}]{0,12}", escape in any::<Option<char>>()) {
-        for collation in [Collation::Latin1General, Collation::Latin1GeneralBin2] {
+        for collation in [Collation::DEFAULT, Collation::BIN2] {
             let read = LikePattern::new(&pattern, escape, collation);
             let _ = read.matches(&text, false);
             let _ = read.matches(&pattern, true);
@@ -205,7 +205,7 @@ proptest! {
     #[test]
     fn an_escaped_text_matches_only_itself(text in "[a-c%_\\[\\]^ \u{e9}-]{0,8}", other in "[a-c%_ \u{e9}]{0,8}") {
         let escaped: String = text.chars().flat_map(|character| ['!', character]).collect();
-        let pattern = LikePattern::new(&escaped, Some('!'), Collation::Latin1General);
+        let pattern = LikePattern::new(&escaped, Some('!'), Collation::DEFAULT);
         prop_assert!(pattern.matches(&text, true));
         prop_assert_eq!(pattern.matches(&other, true), other.to_lowercase() == text.to_lowercase());
     }
@@ -236,7 +236,7 @@ fn the_first_matching_suffix_is_found() {
         "", "b%", "b", "bc", "_", "[a-c]%", "[^a-c]%", "b%c", "b%c%", "c  ", "%", "x%b_%d", "ab%", "_b", "\u{c9}%",
         "[", "[%]_",
     ];
-    for collation in [Collation::Latin1General, Collation::Latin1GeneralBin2] {
+    for collation in [Collation::DEFAULT, Collation::BIN2] {
         for (text, pattern) in texts.iter().flat_map(|text| patterns.map(|pattern| (text, pattern))) {
             let like = LikePattern::new(pattern, None, collation);
             for is_national in [false, true] {
@@ -257,10 +257,7 @@ fn a_long_match_polls_and_ends_at_an_error_of_poll() {
     let near = format!("%{}c%", "a".repeat(100_000));
     let class = format!("%[{}]", "b".repeat(1_000_000));
     for text in ["a".repeat(1_000_000), "a".repeat(999_999) + "\u{e9}"] {
-        for (pattern, collation) in [
-            (&near, Collation::Latin1General),
-            (&class, Collation::Latin1GeneralBin2),
-        ] {
+        for (pattern, collation) in [(&near, Collation::DEFAULT), (&class, Collation::BIN2)] {
             let like = LikePattern::new(pattern, None, collation);
             let mut polls = 0;
             let mut third = || {
@@ -287,7 +284,7 @@ fn a_pattern_is_found_quickly_in_a_long_text() {
     let text = "e".repeat(3_000_000);
     for pattern in ["z%", "[x-z]q%", "ez%", "e%z", "z"] {
         assert_eq!(
-            LikePattern::new(pattern, None, Collation::Latin1General).find(&text, false, &mut never_stopped),
+            LikePattern::new(pattern, None, Collation::DEFAULT).find(&text, false, &mut never_stopped),
             Ok(None),
             "{pattern}"
         );

@@ -11,13 +11,13 @@ use crate::SqlError;
 use crate::functions::Arguments;
 
 pub(super) fn checksum(call: &Arguments<'_>) -> Result<Value, SqlError> {
-    let order = call.collation.order();
+    let order = call.collation.named;
     Ok(Value::Int(all(call.values, |text| hash(&order.key(text.as_bytes())))))
 }
 
 /// BINARY_CHECKSUM: text is compared by code points.
 pub(super) fn binary_checksum(call: &Arguments<'_>) -> Result<Value, SqlError> {
-    let order = Collation::Latin1GeneralBin2;
+    let order = Collation::BIN2;
     Ok(Value::Int(all(call.values, |text| hash(&order.key(text.as_bytes())))))
 }
 

@@ -82,16 +82,11 @@ pub(super) fn of_collation(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let Some(collation) = Collation::from_name(call.text(0)?) else {
         return Ok(Value::Null);
     };
-    let style = if collation == Collation::Latin1GeneralBin2 {
-        0
-    } else {
-        COMPARISON_STYLE
-    };
     let value = match call.text(1)?.to_ascii_lowercase().as_str() {
         "codepage" => Value::Int(1252),
         "lcid" => Value::Int(LCID),
-        "comparisonstyle" => Value::Int(style),
-        "version" => Value::Int(0),
+        "comparisonstyle" => Value::Int(collation.comparison_style()),
+        "version" => Value::Int(collation.version().into()),
         _ => Value::Null,
     };
     Ok(value)

@@ -110,7 +110,7 @@ fn trimmed(call: &Arguments<'_>) -> Result<Option<impl FnMut(char) -> bool>, Sql
     if call.values.len() < 2 {
         return Ok(None);
     }
-    let order = call.collation.order();
+    let order = call.collation.named;
     let removed: HashSet<char> = call.text(1)?.chars().map(|character| order.fold(character)).collect();
     Ok(Some(move |character: char| removed.contains(&order.fold(character))))
 }

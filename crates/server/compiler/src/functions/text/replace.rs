@@ -113,7 +113,7 @@ pub(super) fn replace(call: &Arguments<'_>) -> Result<Value, SqlError> {
 
 /// TRANSLATE: each character of the second text is replaced by the one at its position in the third.
 pub(super) fn translate(call: &Arguments<'_>) -> Result<Value, SqlError> {
-    let order = call.collation.order();
+    let order = call.collation.named;
     let map = TranslationMap::new(call)?;
     let change = |character: char| map.find(order.fold(character)).unwrap_or(character);
     let text = call.text(0)?;
@@ -131,7 +131,7 @@ impl TranslationMap {
     ///
     /// Errors: 9828 for texts of different lengths; 701; the error of cancellation.
     fn new(call: &Arguments<'_>) -> Result<Self, SqlError> {
-        let order = call.collation.order();
+        let order = call.collation.named;
         let mut map = Self {
             ascii: [None; 128],
             others: HashMap::new(),

@@ -28,7 +28,7 @@ impl<'a> Haystack<'a> {
         Ok(Self {
             text,
             folded: folded(text, call)?,
-            order: call.collation.order(),
+            order: call.collation.named,
         })
     }
 
@@ -96,8 +96,8 @@ impl Occurrences<'_> {
 
 /// The text folded: characters that are equal under the collation become one.
 fn folded<'a>(text: &'a str, call: &Arguments<'_>) -> Result<Cow<'a, str>, SqlError> {
-    let order = call.collation.order();
-    if call.collation.is_binary {
+    let order = call.collation.named;
+    if order.order().is_exact() {
         return Ok(Cow::Borrowed(text));
     }
     if text.len() > HEAVY_SIZE {
@@ -120,7 +120,7 @@ fn folded<'a>(text: &'a str, call: &Arguments<'_>) -> Result<Cow<'a, str>, SqlEr
 pub(super) fn pattern_index(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let (pattern, text) = (call.text(0)?, call.text(1)?);
     let is_national = call.data_type(0).is_national() || call.data_type(1).is_national();
-    let order = call.collation.order();
+    let order = call.collation.named;
     let size = LikePattern::memory_size(pattern, text);
     if size > HEAVY_SIZE {
         call.environment.reserve(size)?;

@@ -9,7 +9,7 @@ use selenite::Watch;
 use selenite::backups::{self, Known, Listed};
 use selenite_backup::Entry;
 use selenite_runtime::machine::Affected;
-use selenite_tds::Column;
+use selenite_tds::{Collation, Column};
 use selenite_tsql::ast;
 use selenite_types::{DataType, Decimal, Guid, Moment, Value, Width};
 
@@ -256,6 +256,7 @@ fn rows(
             is_nullable: true,
             is_identity: false,
             is_computed: false,
+            collation: Collation::DEFAULT,
         })
         .collect();
     execution.reply.columns(&columns)?;

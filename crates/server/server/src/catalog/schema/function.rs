@@ -138,6 +138,7 @@ fn columns_of(variable: &str, elements: &[TableElement]) -> Result<Vec<SystemCol
         name: column.name.clone(),
         data_type: column.data_type,
         nullable: column.nullable,
+        collation: column.collation,
     };
     Ok(table.columns.iter().map(column).collect())
 }

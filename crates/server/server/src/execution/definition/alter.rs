@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use selenite_compiler::catalog::{ForeignKey, KeyKind, Table};
 use selenite_compiler::definition::{
-    Alteration, Step, TableDefinition, bracketed, index_name, null_index_name, quoted,
+    Alteration, ColumnDefinition, Step, TableDefinition, bracketed, index_name, null_index_name, quoted,
 };
-use selenite_compiler::{SqlError, same_name, written_object};
+use selenite_compiler::{Collation, SqlError, same_name, written_object};
 use selenite_runtime::sqlite::tsql_error;
-use selenite_tsql::ast::{AlterTable, AlterTableAction, Condition};
+use selenite_tsql::ast::{AlterColumn, AlterTable, AlterTableAction, Condition};
 
 use super::{DefinitionContext, Written, refusal};
 use crate::catalog::catalog_rows::{ObjectKind, check_name, salt};
@@ -27,6 +27,12 @@ impl DefinitionContext<'_> {
         if let AlterTableAction::Drop(elements) = &alter.action {
             let mut columns = elements.iter().filter(|element| element.column);
             columns.try_for_each(|element| self.check_no_statistics(&table, &element.name.text))?;
+        }
+        if let AlterTableAction::AlterColumn(change) = &alter.action
+            && let Some(known) = table.definition.column(&change.name.text)
+            && changes_collation(known, change)
+        {
+            self.check_no_statistics(&table, &known.name)?;
         }
         let mut altered = table.definition.alter(&alter.action, salt())?;
         let new = &mut altered.definition;
@@ -284,13 +290,27 @@ fn check_needed(table: &SchemaTable, action: &AlterTableAction) -> Result<(), Sq
                     DataType::VarChar(_) | DataType::NVarChar(_) | DataType::VarBinary(_)
                 )
             });
-            if is_text { Ok(()) } else { check_no_index(table, name) }
+            let is_kept = known.is_some_and(|known| !changes_collation(known, column));
+            if is_text && is_kept {
+                Ok(())
+            } else {
+                check_no_index(table, name)
+            }
         }
         AlterTableAction::Add { .. }
         | AlterTableAction::Constraints(_)
         | AlterTableAction::Triggers(_)
         | AlterTableAction::Rebuild(_) => Ok(()),
     }
+}
+
+/// Whether text gets another collation; an unknown one is an error elsewhere.
+fn changes_collation(known: &ColumnDefinition, change: &AlterColumn) -> bool {
+    let new = change
+        .collation
+        .as_ref()
+        .map_or_else(|| Ok(Collation::default()), |name| Collation::explicit(&name.text));
+    new.is_ok_and(|new| new.named != known.collation)
 }
 
 fn check_no_index(table: &SchemaTable, column: &str) -> Result<(), SqlError> {

@@ -87,6 +87,14 @@ pub fn foreign_type(column: &str, referencing: &str, key: &str) -> SqlError {
     refused(1778, text).with_state(0)
 }
 
+/// 1757: a foreign key of another collation than what it refers to.
+pub fn foreign_collation(column: &str, referencing: &str, key: &str) -> SqlError {
+    let text = format!(
+        "Column '{column}' is not of same collation as referencing column '{referencing}' in foreign key '{key}'."
+    );
+    refused(1757, text).with_state(0)
+}
+
 /// 547: rows that a constraint added by ALTER TABLE does not allow.
 pub fn conflict(kind: &str, name: &str, (database, table): (&str, &str), column: Option<&str>) -> SqlError {
     let column = column.map_or_else(String::new, |column| format!(", column '{column}'"));

@@ -81,7 +81,7 @@ impl DefinitionContext<'_> {
             data_type: Some(column.data_type),
             user_type: None,
             nullable: column.nullable && column.identity.is_none(),
-            is_binary: column.collation.is_binary,
+            collation: column.collation.named,
             identity: column.identity,
             default: None,
             computed: None,
@@ -153,10 +153,16 @@ impl DefinitionContext<'_> {
                 let (Some(own_type), Some(other_type)) = (own_type, other_type) else {
                     return Err(SqlError::unsupported("A foreign key of a computed column"));
                 };
-                if discriminant(&own_type) != discriminant(&other_type) {
+                let is_same_type = discriminant(&own_type) == discriminant(&other_type);
+                let own_collation = definition.column(own).map(|column| column.collation);
+                if !is_same_type || own_collation != other_column.map(|column| column.collation) {
                     let referenced = format!("{}.{referenced}", key.referenced_table.1);
                     let own = format!("{}.{own}", definition.name);
-                    return Err(refusal::foreign_type(&referenced, &own, &key.name));
+                    let refuse = match is_same_type {
+                        true => refusal::foreign_collation,
+                        false => refusal::foreign_type,
+                    };
+                    return Err(refuse(&referenced, &own, &key.name));
                 }
             }
         }

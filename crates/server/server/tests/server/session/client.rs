@@ -8,8 +8,8 @@ use selenite_tds::client::{
     ServerMessage, Token, attention, batch, bulk_load, login, new_login, prelogin, rpc, split_message, tokens,
 };
 use selenite_tds::{
-    Column, Done, DoneKind, Encryption, Headers, PacketSize, Parameter, Password, Prelogin, Procedure, ProcedureId,
-    Reset, RpcCall, RpcRequest, TransactionRequest, TransactionStep, TypeInfo,
+    Collation, Column, Done, DoneKind, Encryption, Headers, PacketSize, Parameter, Password, Prelogin, Procedure,
+    ProcedureId, Reset, RpcCall, RpcRequest, TransactionRequest, TransactionStep, TypeInfo,
 };
 use selenite_types::{DataType, Value, Width};
 
@@ -331,6 +331,7 @@ pub fn bulk(columns: &[(&str, DataType)], rows: &[Vec<Value>], size: PacketSize)
         is_nullable: true,
         is_identity: false,
         is_computed: false,
+        collation: Collation::DEFAULT,
     };
     let columns: Vec<Column> = columns.iter().map(column).collect();
     bulk_load(&columns, rows, size).unwrap()

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use selenite_server::master::{DatabaseRecord, LoginRecord};
 use selenite_server::{Ended, Front, Instance, Interrupt, Outlet, Session, Wire, WireError};
-use selenite_tds::{Column, Done, DoneKind, Incoming, Notice, Request, RowShape, TdsError, TokenWriter};
+use selenite_tds::{Collation, Column, Done, DoneKind, Incoming, Notice, Request, RowShape, TdsError, TokenWriter};
 use selenite_types::{DataType, Value};
 
 #[derive(Default)]
@@ -97,6 +97,7 @@ impl Talk {
             is_nullable: false,
             is_identity: false,
             is_computed: true,
+            collation: Collation::DEFAULT,
         }];
         let shape = RowShape::new(&columns)?;
         self.answers.columns(&shape)?;

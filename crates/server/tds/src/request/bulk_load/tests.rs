@@ -1,7 +1,7 @@
 use selenite_types::{DataType, Width};
 
 use super::*;
-use crate::{Column, Incoming, Limits, MessageReader, PacketSize, ParameterFault, client};
+use crate::{Collation, Column, Incoming, Limits, MessageReader, PacketSize, ParameterFault, client};
 
 fn column(data_type: DataType) -> Column {
     Column {
@@ -10,6 +10,7 @@ fn column(data_type: DataType) -> Column {
         is_nullable: true,
         is_identity: false,
         is_computed: false,
+        collation: Collation::DEFAULT,
     }
 }
 

@@ -2,6 +2,7 @@ use proptest::prelude::*;
 use selenite_types::{DataType, Date, DateTime2, DateTimeOffset, Decimal, Guid, TimeOfDay, Width};
 
 use super::*;
+use crate::Collation;
 use crate::client::{self, Token};
 use crate::sample::typed_value;
 use crate::vector::Vector;
@@ -14,6 +15,7 @@ fn column(name: &str, data_type: DataType, is_nullable: bool) -> Column {
         is_nullable,
         is_identity: false,
         is_computed: false,
+        collation: Collation::DEFAULT,
     }
 }
 
