@@ -31,7 +31,7 @@ pub struct Permissions {
     /// The schemas that the user, or a role that it is in, owns.
     schemas: Vec<String>,
     /// What the user, or a role that it is in, was granted or denied.
-    given: Vec<Given>,
+    given: Arc<[Given]>,
 }
 
 /// What was granted or denied, by names.
@@ -164,7 +164,7 @@ impl Permissions {
             principals: vec![DBO, FixedRole::Owner.id(), PUBLIC],
             fixed: vec![FixedRole::Owner],
             schemas: Vec::new(),
-            given: Vec::new(),
+            given: Arc::default(),
         }
     }
 
@@ -200,12 +200,15 @@ impl Permissions {
     /// The same with what its login may do on the server.
     fn with_server(mut self, server: ServerRights) -> Self {
         let sees = server.may(ServerPermission::ViewAnyDefinition);
-        self.given.extend(sees.then_some(Given {
+        let more = sees.then_some(Given {
             kind: PermissionKind::ViewDefinition,
             on: GivenOn::Database,
             grantee: PUBLIC,
             state: GrantState::Granted,
-        }));
+        });
+        if more.is_some() {
+            self.given = self.given.iter().cloned().chain(more).collect();
+        }
         self.server = server;
         self
     }
@@ -369,6 +372,13 @@ impl Permissions {
     pub fn is_granted_on_columns(&self, wanted: PermissionKind, (schema, name): (&str, &str)) -> bool {
         let mut given = self.given.iter().filter(|given| given.state.is_granted());
         given.any(|given| given.is_on_columns_of(wanted, (schema, name)))
+    }
+
+    /// Whether a permission was granted on a user, such as IMPERSONATE.
+    #[must_use]
+    pub fn is_given_on_users(&self) -> bool {
+        let mut given = self.given.iter().filter(|given| given.state.is_granted());
+        given.any(|given| matches!(given.on, GivenOn::User(_)))
     }
 
     /// Whether a permission was denied on a column.

@@ -459,13 +459,21 @@ impl SessionExecutor<'_> {
     }
 
     /// The error of a key that an UPDATE or MERGE would make a second time, without the key's values for a user who may
-    /// not read all of them. In a procedure it tells them, as SQL Server does.
+    /// not read all of them. In a procedure of the table's owner it tells them, as SQL Server does.
     fn without_key(&self, bound: &Statement, error: SqlError) -> SqlError {
         let changes = matches!(bound, Statement::Update(_) | Statement::Merge(_));
-        let is_of_key = changes && [2601, 2627].contains(&error.number()) && self.frames.module().schema.is_none();
+        let is_of_key = changes && [2601, 2627].contains(&error.number());
+        let (catalog, owner) = (&self.scope.objects.catalog, self.frames.module().owner);
+        let is_chained = |table: &Table| {
+            let is_here = *table.database == *catalog.database && !self.scope.is_other_database;
+            let schema = catalog.schema.names().named(&table.schema).filter(|_| is_here);
+            schema.is_some_and(|schema| Some(schema.owner) == owner)
+        };
         let may_read = |table: &Arc<Table>| {
             let object = [&*table.database, &table.schema, &table.name];
-            is_own(table) || check_columns(PermissionKind::Select, object, None, &self.permissions).is_ok()
+            is_own(table)
+                || is_chained(table)
+                || check_columns(PermissionKind::Select, object, None, &self.permissions).is_ok()
         };
         if !is_of_key || bound.written().into_iter().all(may_read) {
             return error;

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use selenite_compiler::catalog::{Relation, Table, UserFunction};
+use selenite_compiler::catalog::{FunctionResult, Relation, Sequence, Table, UserFunction};
 use selenite_compiler::{SourceColumn, SqlError};
 
 use crate::catalog::effective_permissions::Permissions;
@@ -62,6 +62,19 @@ impl NamedRelation {
             Self::Function(function, _) => Some(&function.schema),
             Self::System(_) => None,
         }
+    }
+
+    /// A function of a user.
+    #[must_use]
+    pub fn function(found: &Arc<UserFunction>) -> Self {
+        let returns_rows = !matches!(found.result, FunctionResult::Scalar(_));
+        Self::Function(Arc::clone(found), returns_rows)
+    }
+
+    /// A sequence of a database.
+    #[must_use]
+    pub fn sequence(database: &str, found: &Sequence) -> Self {
+        Self::Sequence([database, &found.schema, &found.name].map(str::to_owned))
     }
 
     /// What a catalog answered.

@@ -3,9 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-use selenite_compiler::catalog::{
-    Catalog, ChangeVerb, FunctionResult, Relation, Sequence, SystemFunction, Table, UserFunction, View,
-};
+use selenite_compiler::catalog::{Catalog, ChangeVerb, Relation, Sequence, SystemFunction, Table, UserFunction, View};
 use selenite_compiler::change::UpdateStrategy;
 use selenite_compiler::statement::Statement;
 use selenite_compiler::{SourceColumn, SqlError, same_name};
@@ -141,8 +139,7 @@ impl Catalog for Asked<'_> {
     fn sequence(&self, name: &ObjectName) -> Result<Option<Arc<Sequence>>, SqlError> {
         let found = self.catalog.sequence(name)?;
         if let Some(sequence) = &found {
-            let name = [&*self.catalog.database, &sequence.schema, &sequence.name];
-            self.note(NamedRelation::Sequence(name.map(str::to_owned)));
+            self.note(NamedRelation::sequence(&self.catalog.database, sequence));
         }
         Ok(found)
     }
@@ -150,9 +147,8 @@ impl Catalog for Asked<'_> {
     fn user_function(&self, name: &ObjectName) -> Result<Option<Arc<UserFunction>>, SqlError> {
         let found = self.catalog.user_function(name)?;
         if let Some(function) = &found {
-            let returns_rows = !matches!(function.result, FunctionResult::Scalar(_));
             self.calls_functions.set(true);
-            self.note(NamedRelation::Function(function.clone(), returns_rows));
+            self.note(NamedRelation::function(function));
         }
         Ok(found)
     }

@@ -6,7 +6,7 @@ use selenite_tsql::ast::{self, AlterRoleAction};
 use super::procedure::not_allowed;
 use super::user::{UserWork, is_fixed_role, is_reserved, now};
 use super::{error, special};
-use crate::catalog::effective_permissions::Securable;
+use crate::catalog::effective_permissions::{Permissions, Securable};
 use crate::catalog::fixed_role::FixedRole;
 use crate::catalog::permission_kind::PermissionKind;
 use crate::catalog::principals::{DBO, NEXT_ID, Role, ensure, not_there};
@@ -80,6 +80,7 @@ impl UserWork<'_> {
     }
 
     pub fn add_member(&self, role: &str, member: &str) -> Result<(), SqlError> {
+        self.check_gives_no_more(role)?;
         let (role, member) = (self.role_of_members(role)?, self.member(member, "add")?);
         // A role is in itself.
         if self.present.with_roles(role).contains(&member) {
@@ -127,6 +128,30 @@ impl UserWork<'_> {
             Some(role) if self.permissions.owns() => Ok(role.id()),
             Some(_) => Err(not_there("alter", "role", name)),
             None => Ok(self.own_role(name, "alter")?.id),
+        }
+    }
+
+    /// 15151: what `db_securityadmin` may not grant, it does not give by way of a role that has it, either, unless the
+    /// role is its own.
+    fn check_gives_no_more(&self, name: &str) -> Result<(), SqlError> {
+        let Some(role) = self.present.role_named(name) else {
+            return Ok(());
+        };
+        let has_all = |of: &Permissions| of.may(PermissionKind::Control, Securable::Database);
+        let is_own = self
+            .permissions
+            .user
+            .as_ref()
+            .is_some_and(|(own, _)| *own == role.owner);
+        let is_member = self.permissions.is_or_is_in(role.owner);
+        let is_security = self.permissions.may(PermissionKind::AlterAnyRole, Securable::Database);
+        if is_own || is_member && !is_security || has_all(self.permissions) {
+            return Ok(());
+        }
+        let given = Permissions::of_principal(role.id, self.schema);
+        match has_all(&given) || given.is_given_on_users() {
+            true => Err(not_there("alter", "role", name)),
+            false => Ok(()),
         }
     }
 

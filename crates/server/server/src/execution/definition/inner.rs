@@ -1,4 +1,7 @@
 //! Statements of T-SQL's that a definition runs for itself: over rows that it moves, fills or checks.
+//!
+//! - `calls-are-checked`: the functions and sequences of their expressions need the session's permissions, as in a
+//!   statement of its own: a default or check that is new calls what it names for each row.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -16,6 +19,8 @@ use super::DefinitionContext;
 use crate::catalog::schema::parsed;
 use crate::execution::snapshot::shared;
 use crate::memory;
+use crate::names::named_relation::{NamedRelation, NamedUses};
+use crate::names::row_permissions::check_reads;
 use crate::names::session_catalog::SessionCatalog;
 use crate::names::session_environment::{SequenceSource, SessionEnvironment};
 
@@ -25,15 +30,26 @@ pub struct Few<'a> {
     pub tables: Vec<Arc<Table>>,
     /// Where functions and sequences are.
     pub catalog: &'a SessionCatalog,
+    /// What was looked up there.
+    uses: NamedUses,
 }
 
 impl Catalog for Few<'_> {
     fn sequence(&self, name: &ObjectName) -> Result<Option<Arc<Sequence>>, SqlError> {
-        self.catalog.sequence(name)
+        let found = self.catalog.sequence(name)?;
+        if let Some(found) = &found {
+            self.uses
+                .push(NamedRelation::sequence(&self.catalog.database, found), 0, false);
+        }
+        Ok(found)
     }
 
     fn user_function(&self, name: &ObjectName) -> Result<Option<Arc<UserFunction>>, SqlError> {
-        self.catalog.user_function(name)
+        let found = self.catalog.user_function(name)?;
+        if let Some(found) = &found {
+            self.uses.push(NamedRelation::function(found), 0, false);
+        }
+        Ok(found)
     }
 
     fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, SqlError> {
@@ -56,6 +72,7 @@ impl DefinitionContext<'_> {
         Few {
             tables,
             catalog: self.catalog,
+            uses: NamedUses::default(),
         }
     }
 
@@ -94,6 +111,11 @@ impl DefinitionContext<'_> {
             variables: &variables,
         };
         let bound = binding.statement(statement)?;
+        // `calls-are-checked`.
+        let uses = tables.uses.all();
+        if !uses.is_empty() {
+            check_reads(&uses, (&self.objects.permissions(), &self.catalog.database))?;
+        }
         let last_identity = Cell::new(None);
         let take = || shared(self.state, self.objects);
         let executor = Executor {

@@ -1,6 +1,6 @@
 //! Roles that every database has: what each may, and what it may not.
 
-use super::client::{Client, all_fail, numbers, succeed};
+use super::client::{Client, all_fail, fails, numbers, succeed};
 use super::fixture::Fixture;
 
 const PASSWORD: &str = "Corr3ct-horse";
@@ -79,6 +79,47 @@ fn db_securityadmin_gives_permissions_but_not_the_database() {
             (3701, "DROP TABLE t"),
         ],
     );
+}
+
+#[test]
+fn db_securityadmin_joins_no_role_that_has_what_it_may_not_grant() {
+    let fixture = Fixture::new();
+    let [mut client, mut ann] = member_of(&fixture, "db_securityadmin");
+    for sql in [
+        "CREATE ROLE bosses ALTER ROLE db_owner ADD MEMBER bosses",
+        "CREATE ROLE controls GRANT CONTROL TO controls",
+        "CREATE ROLE acts GRANT IMPERSONATE ON USER::dbo TO acts",
+        "CREATE ROLE within ALTER ROLE bosses ADD MEMBER within",
+        "CREATE ROLE leads CREATE ROLE led AUTHORIZATION leads ALTER ROLE bosses ADD MEMBER led",
+        "CREATE ROLE owned AUTHORIZATION bob ALTER ROLE bosses ADD MEMBER owned",
+    ] {
+        succeed(&mut client, sql);
+    }
+    succeed(&mut ann, "CREATE ROLE mine ALTER ROLE mine ADD MEMBER ann");
+    for role in ["bosses", "controls", "acts", "within", "led"] {
+        for sql in [
+            format!("ALTER ROLE {role} ADD MEMBER ann"),
+            format!("ALTER ROLE {role} ADD MEMBER mine"),
+            format!("EXEC sp_addrolemember '{role}', 'ann'"),
+        ] {
+            fails(&mut ann, 15151, &sql);
+        }
+    }
+    succeed(&mut ann, "ALTER ROLE leads ADD MEMBER ann");
+    all_fail(
+        &mut ann,
+        &[
+            (15151, "ALTER ROLE led ADD MEMBER ann"),
+            (15517, "EXECUTE AS USER = 'dbo'"),
+            (229, "SELECT a FROM t"),
+        ],
+    );
+    // It takes members from them, and the owner of a role adds some.
+    succeed(&mut client, "ALTER ROLE bosses ADD MEMBER bob");
+    succeed(&mut ann, "ALTER ROLE bosses DROP MEMBER bob");
+    let mut bob = fixture.client_as("bob", PASSWORD, "d");
+    succeed(&mut bob, "ALTER ROLE owned ADD MEMBER bob");
+    succeed(&mut bob, "SELECT a FROM t");
 }
 
 #[test]

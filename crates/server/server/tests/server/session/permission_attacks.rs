@@ -191,6 +191,71 @@ fn the_error_of_a_key_tells_no_value_that_may_not_be_read() {
         assert!(told.contains("The duplicate key value is (Bo, 5000)."), "{told}");
         let told = texts(&mut ann, change);
         assert!(told.contains("UNIQUE KEY") && !told.contains("5000"), "{told}");
+        // In a procedure of one's own, too; in one of the table's owner it is told.
+        let body = change.replace("staff", "dbo.staff");
+        succeed(&mut ann, &format!("CREATE OR ALTER PROCEDURE own.p AS {body}"));
+        let told = texts(&mut ann, "EXEC own.p");
+        assert!(told.contains("UNIQUE KEY") && !told.contains("5000"), "{told}");
+        succeed(&mut client, &format!("CREATE OR ALTER PROCEDURE dbo.p AS {body}"));
+        succeed(&mut client, "GRANT EXECUTE ON dbo.p TO ann");
+        let told = texts(&mut ann, "EXEC dbo.p");
+        assert!(told.contains("The duplicate key value is (Bo, 5000)."), "{told}");
     }
     fails(&mut ann, 2627, "INSERT INTO staff (id, name) VALUES (1, N'q')");
+}
+
+/// What an ALTER runs for each row that is there already, as INSERT does for a new one.
+#[test]
+fn a_definition_calls_no_function_and_takes_no_number_that_a_statement_may_not() {
+    let fixture = Fixture::new();
+    let [mut client, mut ann] = users(&fixture);
+    for sql in [
+        "CREATE FUNCTION dbo.f() RETURNS INT AS BEGIN RETURN (SELECT MAX(pay) FROM staff) END",
+        "CREATE SEQUENCE dbo.numbers",
+        "CREATE SYNONYM own.g FOR dbo.f",
+    ] {
+        succeed(&mut client, sql);
+    }
+    for table in ["#t", "own.t"] {
+        succeed(&mut ann, &format!("CREATE TABLE {table} (a INT)"));
+        succeed(&mut ann, &format!("INSERT INTO {table} VALUES (1)"));
+        let refused = [
+            "ADD b INT NOT NULL DEFAULT dbo.f()",
+            "ADD b INT NOT NULL DEFAULT own.g()",
+            "ADD b INT DEFAULT dbo.f() WITH VALUES",
+            "ADD b BIGINT NOT NULL DEFAULT NEXT VALUE FOR dbo.numbers",
+            "ADD CONSTRAINT k CHECK (dbo.f() < 0)",
+            "ADD b INT CHECK (dbo.f() < 0)",
+        ];
+        for action in refused {
+            fails(&mut ann, 229, &format!("ALTER TABLE {table} {action}"));
+        }
+        // Nothing is called.
+        succeed(
+            &mut ann,
+            &format!("ALTER TABLE {table} WITH NOCHECK ADD CONSTRAINT k CHECK (dbo.f() < 0)"),
+        );
+        fails(
+            &mut ann,
+            229,
+            &format!("ALTER TABLE {table} WITH CHECK CHECK CONSTRAINT k"),
+        );
+        succeed(&mut ann, &format!("ALTER TABLE {table} DROP CONSTRAINT k"));
+        succeed(&mut ann, &format!("ALTER TABLE {table} ADD c INT DEFAULT dbo.f()"));
+        fails(&mut ann, 229, &format!("INSERT INTO {table} (a) VALUES (2)"));
+    }
+    // No number was taken.
+    let next = "DECLARE @n BIGINT = NEXT VALUE FOR dbo.numbers
+                SELECT IIF(@n = (SELECT CAST(start_value AS BIGINT) FROM sys.sequences), 1, 0)";
+    assert_eq!(client.int(next), 1);
+    succeed(
+        &mut client,
+        "GRANT EXECUTE ON dbo.f TO ann GRANT UPDATE ON dbo.numbers TO ann",
+    );
+    succeed(
+        &mut ann,
+        "ALTER TABLE #t ADD b INT NOT NULL DEFAULT dbo.f(), d BIGINT NOT NULL DEFAULT NEXT VALUE FOR dbo.numbers",
+    );
+    assert_eq!(ann.int("SELECT b FROM #t"), 5000);
+    fails(&mut ann, 547, "ALTER TABLE #t ADD CONSTRAINT k CHECK (dbo.f() < 0)");
 }
