@@ -19,3 +19,4 @@ pub(crate) mod stored_keys;
 pub(crate) mod system_relations;
 pub(crate) mod table_variables;
 pub(crate) mod trigger_state;
+pub(crate) mod written_name;

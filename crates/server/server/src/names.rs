@@ -2,6 +2,7 @@
 
 pub(crate) mod effective;
 pub(crate) mod identity;
+pub(crate) mod known_permissions;
 pub(crate) mod named_relation;
 pub(crate) mod principal_facts;
 pub(crate) mod row_permissions;
@@ -10,4 +11,3 @@ pub(crate) mod session_catalog;
 pub(crate) mod session_environment;
 pub(crate) mod session_keys;
 pub(crate) mod session_objects;
-pub(crate) mod written_name;

@@ -9,7 +9,7 @@
 //! | `bulkadmin` | BULK INSERT and OPENROWSET from the folders of the configuration |
 //! | who is in a role of the server but `sysadmin` | its members, too |
 //! | `db_owner` | everything in the database, but to restore, to drop or to alter it as a whole |
-//! | `db_securityadmin` | GRANT, DENY and REVOKE, but of CONTROL on the database; members of roles of CREATE ROLE |
+//! | `db_securityadmin` | GRANT, DENY and REVOKE, but of CONTROL on the database; members of roles of CREATE ROLE that have not that |
 //! | `db_accessadmin` | users, and GRANT and DENY of CONNECT |
 //! | `db_backupoperator` | BACKUP to what is below the folder of backups, CHECKPOINT |
 //! | `db_ddladmin` | CREATE, ALTER and DROP of what is in schemas, REFERENCES |

@@ -11,10 +11,10 @@ use selenite_types::{DataType, Value, Width, text_of};
 
 use crate::administration::dbcc::{Argument, Request, send_rows};
 use crate::catalog::schema::{Schema, SchemaTable, is_temporary};
+use crate::catalog::written_name::name_parts;
 use crate::execution::definition::DefinitionContext;
 use crate::execution::session_executor::SessionExecutor;
 use crate::execution_context::ExecutionContext;
-use crate::names::written_name::name_parts;
 
 /// A constraint.
 enum Constraint<'a> {

@@ -56,6 +56,20 @@ impl SessionExecutor<'_> {
         found
     }
 
+    /// 40510: a procedure of the system that changes the database in use, or takes something of it, is called as another
+    /// database's.
+    pub(crate) fn check_called_here(&self, name: &ObjectName) -> Result<(), SqlError> {
+        let schema = name.schema.as_ref();
+        let is_systems = schema.is_none_or(|schema| schema.is("sys") || schema.is("dbo"));
+        let is_it = |known: &&&str| is_systems && name.name.is(known);
+        let is_here = |database: &Name| same_name(&database.text, &self.current_database().name);
+        let is_elsewhere = name.server.is_some() || name.database.as_ref().is_some_and(|database| !is_here(database));
+        match OF_DATABASE.iter().find(is_it).filter(|_| is_elsewhere) {
+            Some(known) => Err(SqlError::unsupported(&format!("{known} of another database"))),
+            None => Ok(()),
+        }
+    }
+
     /// Puts a database in use, and the temporary tables where it reaches them.
     ///
     /// # Errors
@@ -204,6 +218,20 @@ impl SessionExecutor<'_> {
         Ok(before)
     }
 }
+
+/// Procedures of the system that are carried out in the database in use.
+const OF_DATABASE: &[&str] = &[
+    "sp_addextendedproperty",
+    "sp_addrolemember",
+    "sp_dropextendedproperty",
+    "sp_droprolemember",
+    "sp_getapplock",
+    "sp_releaseapplock",
+    "sp_rename",
+    "sp_sequence_get_range",
+    "sp_settriggerorder",
+    "sp_updateextendedproperty",
+];
 
 /// The procedure for which a synonym stands.
 ///

@@ -10,8 +10,8 @@ use super::definition::rename::Renaming;
 use super::definition::trigger::TriggerOrder;
 use super::session_executor::SessionExecutor;
 use crate::administration::procedure_argument;
+use crate::catalog::written_name::name_parts;
 use crate::execution_context::ExecutionContext;
-use crate::names::written_name::name_parts;
 
 impl SessionExecutor<'_> {
     /// Runs one of these procedures; `None` if it is another.
@@ -25,7 +25,7 @@ impl SessionExecutor<'_> {
     ) -> Result<Option<Callee>, Failure> {
         let schema = call.procedure.schema.as_ref();
         let is_system = schema.is_none_or(|schema| schema.is("sys") || schema.is("dbo"));
-        if !is_system || call.procedure.database.is_some() {
+        if !is_system {
             return Ok(None);
         }
         let name = &call.procedure.name;

@@ -36,9 +36,9 @@ impl SessionExecutor<'_> {
             Permissions::administrator()
         } else {
             self.refresh()?;
-            let schema = &self.scope.objects.catalog.schema;
-            let identity = self.contexts.current();
-            identity.permissions(&directory, self.transactions.current, schema)
+            let objects = &self.scope.objects;
+            let place = (self.transactions.current, &objects.catalog.schema);
+            objects.known_permissions.of(&objects.identity, &directory, place)
         };
         if permissions != self.permissions {
             self.plans.statements.clear();

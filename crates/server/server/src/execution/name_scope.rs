@@ -75,6 +75,7 @@ impl NameScope {
                 directory,
                 database_id: session.login_info.database_id,
                 identity,
+                known_permissions: Arc::default(),
                 catalog,
                 shared: None,
                 instance: session.instance.clone(),

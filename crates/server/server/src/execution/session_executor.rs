@@ -352,7 +352,11 @@ impl<'a> SessionExecutor<'a> {
                 false => self.administration().administer(statement, slots, execution),
             },
             StatementKind::Dbcc(dbcc) => self.dbcc(dbcc, (statement, slots), execution),
-            StatementKind::ExecuteAs(execute) => self.execute_as(execute, (statement, slots)),
+            StatementKind::ExecuteAs(execute) => {
+                // It takes much longer than a step of a loop, after many of which the loop is interrupted.
+                execution.reply.poll()?;
+                self.execute_as(execute, (statement, slots))
+            }
             StatementKind::Revert(cookie) => self.revert(cookie.as_deref(), (statement, slots)),
             StatementKind::Kill(kill) => Ok(self.administration().kill(kill).map(|()| Affected::Nothing)?),
             StatementKind::Checkpoint(_) => {
@@ -482,7 +486,11 @@ impl SessionExecutor<'_> {
     /// The procedure's own, if it was run.
     pub fn call(&mut self, call: &Call<'_>, mut execution: ExecutionContext<'_>) -> Result<Option<Callee>, Failure> {
         self.refresh_permissions()?;
-        let done = match self.administration().call_security(call, &mut execution) {
+        let done = match self.check_called_here(call.procedure) {
+            Ok(()) => self.administration().call_security(call, &mut execution),
+            Err(error) => Err(error.into()),
+        };
+        let done = match done {
             Ok(None) => match self.administration().call_accept(call) {
                 Ok(None) => match self.administration().call_rename(call, &mut execution) {
                     Ok(None) => self.call_definition(call, &mut execution),

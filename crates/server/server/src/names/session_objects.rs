@@ -27,6 +27,7 @@ use crate::database::database_connection::{SharedDatabase, look_at};
 use crate::database::expectation::tempdb;
 use crate::master::{DatabaseRecord, LoginRecord, TEMPDB};
 use crate::names::identity::Identity;
+use crate::names::known_permissions::KnownPermissions;
 use crate::names::principal_facts::{login_facts, user_facts};
 use crate::names::session_catalog::SessionCatalog;
 use crate::open_keys::OpenKeys;
@@ -41,6 +42,8 @@ pub struct SessionObjects {
     pub database_id: i32,
     /// Whose rights the session has.
     pub identity: Identity,
+    /// What rights that are.
+    pub known_permissions: Arc<KnownPermissions>,
     /// The objects of the database in use.
     pub catalog: SessionCatalog,
     /// The database in use, once it was used.
@@ -259,7 +262,8 @@ impl SessionObjects {
     /// What the session's login is in the database in use.
     pub fn permissions(&self) -> Permissions {
         let (directory, schema) = (&self.directory, &self.catalog.schema);
-        self.identity.permissions(directory, self.database_id, schema)
+        self.known_permissions
+            .of(&self.identity, directory, (self.database_id, schema))
     }
 
     /// What the session's login sees, for the server's views.
@@ -426,7 +430,7 @@ impl SessionObjects {
     }
 
     /// The columns of a table or view.
-    pub(super) fn columns_of(&self, id: i32) -> Vec<ColumnFacts> {
+    pub(crate) fn columns_of(&self, id: i32) -> Vec<ColumnFacts> {
         if let Some(table) = self.table_of_id(id) {
             let facts = |(number, column): (i32, &Column)| ColumnFacts {
                 number,

@@ -1,6 +1,8 @@
 //! Logins of the server, users of a database, and the roles that they are in.
 
-use selenite_compiler::{ColumnKey, SqlError};
+use std::collections::{HashMap, HashSet};
+
+use selenite_compiler::{NameKey, SqlError};
 use selenite_types::DataType;
 use selenite_types::storage::StoredRef;
 
@@ -386,12 +388,14 @@ const PERMISSION: &[ColumnSpec] = &[
 fn database_permissions(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let schema = &context.objects.catalog.schema;
     let principals = schema.principals();
+    let objects = schema.objects().into_iter().map(|object| (object.id, object.schema));
+    let schema_of: HashMap<i32, String> = objects.collect();
     let is_shown = |grant: &&Grant| match stored_kind(grant.on.class).filter(|_| grant.on.major_id != 0) {
         Some(kind) => {
             let key = schema.keys().of_id(kind, grant.on.major_id);
             key.is_some_and(|key| context.objects.sees_key(key))
         }
-        None => grant.on.class != Class::Object || schema.name_of_id(grant.on.major_id).is_some(),
+        None => grant.on.class != Class::Object || schema_of.contains_key(&grant.on.major_id),
     };
     // Of a type, its number among the types.
     let major_id = |grant: &Grant| match grant.on.class {
@@ -404,20 +408,22 @@ fn database_permissions(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError>
         | Class::Certificate
         | Class::AsymmetricKey => grant.on.major_id,
     };
-    let minor_id = |grant: &Grant| {
-        let column = grant.on.column.as_deref();
-        let found = column.and_then(|column| {
-            context
-                .objects
-                .column(grant.on.major_id, ColumnKey::Name(column))
-                .ok()?
+    let mut numbers: HashMap<i32, HashMap<NameKey, i32>> = HashMap::new();
+    let mut minor_id = |grant: &Grant| {
+        let Some(name) = &grant.on.column else { return 0 };
+        let of_table = numbers.entry(grant.on.major_id).or_insert_with(|| {
+            let columns = context.objects.columns_of(grant.on.major_id).into_iter();
+            columns
+                .map(|column| (NameKey::new(&column.name), column.number))
+                .collect()
         });
-        found.map_or(0, |column| column.number)
+        of_table.get(&NameKey::new(name)).copied().unwrap_or_default()
     };
     let mut grants: Vec<Grant> = principals.grants().iter().filter(is_shown).cloned().collect();
+    let of_connect = grants.iter().filter(|grant| grant.kind == PermissionKind::Connect);
+    let known: HashSet<i32> = of_connect.map(|grant| grant.grantee).collect();
     for user in principals.users().iter().map(|user| user.id).chain([DBO]) {
-        let is_it = |grant: &Grant| grant.grantee == user && grant.kind == PermissionKind::Connect;
-        if !grants.iter().any(is_it) {
+        if !known.contains(&user) {
             grants.push(Grant {
                 on: GrantedOn {
                     class: Class::Database,
@@ -431,7 +437,7 @@ fn database_permissions(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError>
             });
         }
     }
-    let row = |grant: &Grant| {
+    let mut row = |grant: &Grant| {
         let ((name, letters), state) = (grant.kind.words(), grant.state.words());
         row![
             grant.on.class.number(),
@@ -439,14 +445,16 @@ fn database_permissions(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError>
             major_id(grant),
             minor_id(grant),
             grant.grantee,
-            grant.grantor.unwrap_or_else(|| owner_of(&grant.on, schema)),
+            grant
+                .grantor
+                .unwrap_or_else(|| owner_of(&grant.on, (schema, &schema_of))),
             format!("{letters:<4}"),
             name,
             state.0,
             state.1,
         ]
     };
-    Ok(grants.iter().map(row).collect())
+    Ok(grants.iter().map(&mut row).collect())
 }
 
 /// What was granted and denied on the server, to the logins that the session sees and to `public`. A login has CONNECT
@@ -501,8 +509,9 @@ fn server_permissions(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     Ok(rows)
 }
 
-/// The owner of what something was granted on: who, or in whose name, it was granted.
-fn owner_of(on: &GrantedOn, schema: &Schema) -> i32 {
+/// The owner of what something was granted on: who, or in whose name, it was granted. `schema_of` has the schemas of
+/// objects.
+fn owner_of(on: &GrantedOn, (schema, schema_of): (&Schema, &HashMap<i32, String>)) -> i32 {
     let of = match on.class {
         Class::Database | Class::User => None,
         Class::SymmetricKey | Class::Certificate | Class::AsymmetricKey => {
@@ -510,9 +519,7 @@ fn owner_of(on: &GrantedOn, schema: &Schema) -> i32 {
             return key.map_or(DBO, |key| key.owner);
         }
         Class::Schema => schema.names().of_id(on.major_id),
-        Class::Object => schema
-            .name_of_id(on.major_id)
-            .and_then(|(of, _)| schema.names().named(&of)),
+        Class::Object => schema_of.get(&on.major_id).and_then(|of| schema.names().named(of)),
         Class::Type => schema
             .type_of_id(on.major_id)
             .and_then(|found| schema.names().named(&found.row.schema)),

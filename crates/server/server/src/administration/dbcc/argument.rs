@@ -4,6 +4,7 @@ use selenite_compiler::{Ends, SqlError, Variables};
 use selenite_tsql::ast::{Expr, ExprKind, Literal, UnaryOperator};
 use selenite_types::Value;
 
+use crate::catalog::written_name::name_of_column;
 use crate::session_state::SessionState;
 
 /// An argument's value.
@@ -40,12 +41,7 @@ impl Argument {
             return Ok(Self::Number(-number));
         }
         if let ExprKind::Column(column) = &written.kind {
-            let mut name = String::new();
-            for part in column.table.iter() {
-                name.push_str(&part.name.text);
-                name.push('.');
-            }
-            return Ok(Self::Text(name + &column.name.text));
+            return Ok(Self::Text(name_of_column(column)));
         }
         if let ExprKind::Global(name) = &written.kind
             && name.eq_ignore_ascii_case("@@SPID")

@@ -1,11 +1,12 @@
 //! Who may do what with databases as a whole.
 
 use selenite_compiler::{SqlError, same_name};
-use selenite_tsql::ast::{self, StatementKind};
+use selenite_tsql::ast::{self, ExprKind, Literal, StatementKind};
 
 use super::{denied_in, error, no_action};
 use crate::catalog::effective_permissions::{Permissions, Securable};
 use crate::catalog::permission_kind::PermissionKind;
+use crate::catalog::written_name::{name_of_column, name_parts};
 use crate::master::ServerPermission;
 
 /// Databases as a whole, and the server.
@@ -94,7 +95,7 @@ fn check_dbcc(dbcc: &ast::Dbcc, permissions: &Permissions, (login, database): (&
     let is_here = dbcc
         .arguments
         .iter()
-        .all(|argument| names_own(command, &argument.to_string(), database));
+        .all(|argument| names_own(command, argument, database));
     let is_of_caches = [
         "DROPCLEANBUFFERS",
         "FREEPROCCACHE",
@@ -113,18 +114,26 @@ fn check_dbcc(dbcc: &ast::Dbcc, permissions: &Permissions, (login, database): (&
 
 /// Whether the argument of a DBCC command names something of the database in use, in which the caller's permissions
 /// were read.
-fn names_own(command: &str, argument: &str, database: &str) -> bool {
-    let text = argument.trim_start_matches('N').trim_matches(['\'', '"', '[', ']']);
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "all else names nothing, or is not known here"
+)]
+fn names_own(command: &str, argument: &ast::Expr, database: &str) -> bool {
     let names_object = ["CHECKTABLE", "CHECKIDENT", "CHECKCONSTRAINTS"]
         .iter()
         .any(|known| command.eq_ignore_ascii_case(known));
-    let parts: Vec<&str> = text.split('.').collect();
-    match (names_object, parts.as_slice()) {
+    let text = match &argument.kind {
+        ExprKind::Literal(Literal::String(text) | Literal::National(text)) => text.trim_end().to_owned(),
+        ExprKind::Column(column) => name_of_column(column),
+        // An option's number.
+        ExprKind::Literal(_) | ExprKind::Unary { .. } => return names_object,
         // The value of a variable is not known here.
-        _ if text.starts_with('@') => false,
-        (true, [_] | [_, _]) => true,
-        (true, [first, ..]) => same_name(first.trim_matches(['[', ']', '"']), database),
-        (false, _) => same_name(text, database),
-        (true, []) => false,
+        _ => return false,
+    };
+    match (names_object, name_parts(&text).as_deref()) {
+        (true, Some([_] | [_, _])) => true,
+        (true, Some([first, ..])) => same_name(first, database),
+        (true, Some([]) | None) => false,
+        (false, _) => same_name(&text, database),
     }
 }

@@ -1,8 +1,10 @@
 //! EXECUTE AS and REVERT as statements.
 
+use std::time::{Duration, Instant};
+
 use selenite_tds::ProcedureId;
 
-use super::client::{Client, all_fail, numbers, succeed, text};
+use super::client::{Client, all_fail, fails, numbers, succeed, text};
 use super::fixture::Fixture;
 
 const PASSWORD: &str = "Corr3ct-horse";
@@ -252,4 +254,32 @@ fn impersonate_is_granted_on_a_user_and_denied() {
             (4606, "GRANT SELECT ON USER::ann TO public"),
         ],
     );
+}
+
+/// What a principal may do follows from all of its roles.
+#[test]
+fn a_time_limit_ends_loops_that_find_out_what_many_roles_may() {
+    let fixture = Fixture::new();
+    let [mut client, ..] = users(&fixture);
+    let role = |n: i32| {
+        format!("CREATE ROLE r{n} GRANT SELECT, INSERT, UPDATE, DELETE ON t TO r{n} ALTER ROLE r{n} ADD MEMBER ann ")
+    };
+    for first in (0..200).step_by(50) {
+        let roles: String = (first..first + 50).map(role).collect();
+        succeed(&mut client, &format!("BEGIN TRAN {roles} COMMIT"));
+    }
+    let fixture = fixture.restarted_as(|config| config.limits.request_time = Duration::from_secs(1));
+    for body in [
+        "EXECUTE AS USER = 'ann' SET @x = HAS_PERMS_BY_NAME('t', 'OBJECT', 'SELECT') REVERT",
+        "SET @x = HAS_PERMS_BY_NAME('t', 'OBJECT', 'SELECT')",
+    ] {
+        let mut ann = fixture.client_as("ann", PASSWORD, "d");
+        let begun = Instant::now();
+        fails(&mut ann, 8649, &format!("DECLARE @x INT WHILE 1 = 1 BEGIN {body} END"));
+        assert!(
+            begun.elapsed() < Duration::from_secs(8),
+            "{body}: {:?}",
+            begun.elapsed()
+        );
+    }
 }

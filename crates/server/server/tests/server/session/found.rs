@@ -89,11 +89,23 @@ fn an_owner_of_one_database_has_dbcc_look_into_no_other() {
         "DBCC CHECKDB([master])",
         "DBCC CHECKTABLE('other.dbo.t')",
         "DBCC OPENTRAN('other')",
+        // With an N before it, it is another one's name.
+        "DBCC CHECKDB(Nd)",
+        "DBCC CHECKDB(NNd)",
+        "DBCC OPENTRAN([Nd])",
+        "DBCC CHECKTABLE('[d.x].[dbo].t')",
     ];
     for sql in refused {
         assert_eq!(numbers(&ann.batch(sql)).first(), Some(&2571), "{sql}");
     }
-    for sql in ["DBCC CHECKDB", "DBCC CHECKDB('d')", "DBCC CHECKTABLE('dbo.t')"] {
+    for sql in [
+        "DBCC CHECKDB",
+        "DBCC CHECKDB('d')",
+        "DBCC CHECKDB(N'd')",
+        "DBCC CHECKDB([d])",
+        "DBCC CHECKTABLE('dbo.t')",
+        "DBCC CHECKTABLE('[d].[dbo].t')",
+    ] {
         let answer = ann.batch(sql);
         assert!(!numbers(&answer).contains(&2571), "{sql}: {answer:?}");
     }

@@ -476,3 +476,45 @@ fn a_table_that_is_replaced_meanwhile_is_never_read_as_the_one_before() {
         }
     });
 }
+
+/// They would change, or take something of, the database in use.
+#[test]
+fn a_procedure_of_the_system_is_not_carried_out_in_another_database_than_it_names() {
+    let fixture = Fixture::new();
+    let mut client = two(&fixture);
+    succeed(&mut client, "CREATE LOGIN ann WITH PASSWORD = 'Corr3ct-horse'");
+    for database in ["b", "a"] {
+        succeed(&mut client, &format!("USE {database} CREATE USER ann FOR LOGIN ann"));
+    }
+    succeed(&mut client, "CREATE SEQUENCE s");
+    let calls = [
+        "sp_addrolemember 'db_datareader', 'ann'",
+        "sp_droprolemember 'db_datareader', 'ann'",
+        "sp_rename 't', 't2'",
+        "sp_rename 't2', 't'",
+        "sp_getapplock 'x', 'Exclusive', 'Session'",
+        "sp_releaseapplock 'x', 'Session'",
+        "sp_addextendedproperty 'p', 1",
+        "sp_updateextendedproperty 'p', 2",
+        "sp_dropextendedproperty 'p'",
+        "sp_sequence_get_range N's', 1, @v OUTPUT",
+    ];
+    for place in ["b.dbo.", "b..", "b.sys.", "[B].dbo."] {
+        for call in calls {
+            fails(
+                &mut client,
+                40510,
+                &format!("DECLARE @v SQL_VARIANT EXEC {place}{call}"),
+            );
+        }
+    }
+    for place in ["", "sys.", "a.dbo.", "A.."] {
+        for call in calls {
+            succeed(&mut client, &format!("DECLARE @v SQL_VARIANT EXEC {place}{call}"));
+        }
+    }
+    let members = "SELECT COUNT(*) FROM sys.database_role_members WHERE member_principal_id = USER_ID('ann')";
+    assert_eq!(client.int(members), 0);
+    // What is about the server is called in any database.
+    succeed(&mut client, "EXEC b.sys.sp_set_session_context 'k', 1");
+}

@@ -1,5 +1,8 @@
 //! Names with several parts in an argument of a procedure.
 
+use selenite_compiler::definition::bracketed;
+use selenite_tsql::ast::ColumnName;
+
 /// The parts between points, in brackets, quotes or neither; `None` if it is no name. A part that is left out is empty.
 #[must_use]
 pub fn name_parts(text: &str) -> Option<Vec<String>> {
@@ -20,6 +23,17 @@ pub fn name_parts(text: &str) -> Option<Vec<String>> {
         }
         rest = behind.strip_prefix('.')?;
     }
+}
+
+/// The name that was written as a column: of several parts, which [`name_parts`] finds again, or the one that it has.
+#[must_use]
+pub fn name_of_column(column: &ColumnName) -> String {
+    let Some(table) = &column.table else {
+        return column.name.text.clone();
+    };
+    let places = [&table.server, &table.database, &table.schema].into_iter().flatten();
+    let parts = places.chain([&table.name, &column.name]);
+    parts.map(|part| bracketed(&part.text)).collect::<Vec<_>>().join(".")
 }
 
 /// A part up to `close`, which stands twice where it is meant itself, and what follows.
