@@ -18,8 +18,8 @@ pub struct Misfit {
 }
 
 impl Misfit {
-    /// For the engine that was calibrated: the 90 % quantile of the league's misfits (docs/FORECASTS.md of 2026-11-26,
-    /// 147 predictions).
+    /// For the engine that was calibrated: the 90 % quantile of a league's misfits
+    /// (docs/studies/forecasts-2026-11-26.md, 147 predictions).
     pub const CALIBRATED: Self = Self {
         of_difference: 0.46,
         of_cost: 0.062,
@@ -80,6 +80,6 @@ impl Misfit {
     }
 }
 
-/// The median of the errors of three leagues (docs/FORECASTS.md of 2026-11-26, and both in docs/studies), each on a
-/// machine or day of its own: 3.1, 3.5 and 4.5 %.
+/// The median of what fits three leagues best (docs/studies/forecasts-*.md): 3.1, 3.5 and 4.5 %. A fourth would have
+/// needed more (docs/plans/planner.md).
 const AMONG_OTHERS: f64 = 0.035;
