@@ -65,6 +65,14 @@ impl Served {
     }
 }
 
+/// A test that fails leaves no server.
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 /// The same command with umask 0.
 fn without_umask(command: &Command) -> Command {
     let mut shell = Command::new("sh");
