@@ -130,7 +130,8 @@ fn check_kind(
         | StatementKind::AlterEncryptionKey(_)
         | StatementKind::DropEncryptionKey => Err(no_action()),
         StatementKind::KeyManagement(manage) => Err(no_key_management(manage)),
-        // Keys, whose database and owner are known where they are changed; statements on rows; refused to all, by name; the machine's own, which come here only with what they do.
+        // Keys, whose database and owner are known where they are changed; statements on rows; refused to all, by name;
+        // the machine's own, which come here only with what they do.
         _ => Ok(()),
     }
 }

@@ -55,7 +55,7 @@ impl Master {
         })
     }
 
-    /// Grants and denies permissions, or with `None` forgets what was granted and denied, all of them or none.
+    /// Grants and denies permissions, or forgets them if they are not to be kept: all of them or none.
     ///
     /// # Errors
     /// SQLite's error.

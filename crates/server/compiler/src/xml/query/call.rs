@@ -122,8 +122,8 @@ impl ItemReader<'_> {
                 vec![Item::Text(Arc::from(out))]
             }
             QueryFunction::Text => vec![Item::Text(Arc::from(self.first_text(first)?))],
-            QueryFunction::UpperCase => vec![Item::Text(Arc::from(self.first_text(first)?.to_uppercase()))],
-            QueryFunction::LowerCase => vec![Item::Text(Arc::from(self.first_text(first)?.to_lowercase()))],
+            QueryFunction::UpperCase => vec![Item::Text(Arc::from(self.text_to_change(first)?.to_uppercase()))],
+            QueryFunction::LowerCase => vec![Item::Text(Arc::from(self.text_to_change(first)?.to_lowercase()))],
             QueryFunction::LocalName => {
                 let name = self.name(first).0;
                 vec![Item::Text(Arc::from(local_name(&name)))]
@@ -160,6 +160,13 @@ impl ItemReader<'_> {
 
     fn first_text(&mut self, items: &[Item]) -> Result<String, SqlError> {
         items.first().map_or(Ok(String::new()), |item| self.text(item))
+    }
+
+    /// The text of the first item, of which a copy is made that may be longer.
+    fn text_to_change(&mut self, items: &[Item]) -> Result<String, SqlError> {
+        let text = self.first_text(items)?;
+        self.hold(text.len().saturating_mul(CASE_GROWTH_MAX))?;
+        Ok(text)
     }
 
     fn name(&self, items: &[Item]) -> (Arc<str>, Arc<str>) {
@@ -204,3 +211,6 @@ pub(super) fn name_of(item: &Item, document: &XmlDocument) -> (Arc<str>, Arc<str
 pub(super) fn count(count: usize) -> f64 {
     f64::from(u32::try_from(count).unwrap_or(u32::MAX))
 }
+
+/// A character of two bytes has three characters of two bytes in the other case at most.
+const CASE_GROWTH_MAX: usize = 3;

@@ -63,16 +63,24 @@ impl<'a> ItemReader<'a> {
     /// Appends the text of an item.
     pub fn append_text(&mut self, item: &Item, out: &mut String) -> Result<(), SqlError> {
         let document = self.document;
-        if let Item::Node(id) = item {
-            return document.append_string_value(*id, out, &mut |size| {
-                self.work(size + 1)?;
-                self.hold(size)
-            });
-        }
-        let text = item.text(document);
+        let small;
+        let text = match item {
+            Item::Node(id) => {
+                return document.append_string_value(*id, out, &mut |size| {
+                    self.work(size + 1)?;
+                    self.hold(size)
+                });
+            }
+            Item::Text(text) => &**text,
+            Item::Attribute(id, at) => document.attributes(*id).get(*at).map_or("", |found| &found.value),
+            Item::Number(_) | Item::Boolean(_) => {
+                small = item.text(document);
+                &small
+            }
+        };
         self.work(text.len())?;
         self.hold(text.len())?;
-        out.push_str(&text);
+        out.push_str(text);
         Ok(())
     }
 
