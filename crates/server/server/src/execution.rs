@@ -17,6 +17,7 @@ mod definition_call;
 pub(crate) mod explained;
 mod fired_change;
 mod firing;
+mod frame_bounds;
 mod global_objects;
 mod identity_insert;
 mod impersonation;
