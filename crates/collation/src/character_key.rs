@@ -1,9 +1,9 @@
-//! Characters as LIKE sees them: to be equal, and to lie between two others, by a collation.
+//! Characters as LIKE sees them: to be equal, and to lie between two others, by an order.
 
+use crate::Order;
 use crate::weight::{Unit, Weight, ascii_weight, decode, weight};
-use crate::{Collation, Order};
 
-/// A character's place in a collation's order: equal for equal characters, and for no others.
+/// A character's place in an order: equal for equal characters, and for no others.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct CharacterKey(u64);
 
@@ -11,10 +11,9 @@ impl CharacterKey {
     /// The key of an ASCII character.
     #[inline]
     #[must_use]
-    pub fn of_ascii(byte: u8, collation: Collation) -> Self {
-        match collation.order() {
-            order
-            @ (Order::CaseInsensitive | Order::AccentInsensitive | Order::CapitalsFirst | Order::CapitalsLast) => {
+    pub fn of_ascii(byte: u8, order: Order) -> Self {
+        match order {
+            Order::CaseInsensitive | Order::AccentInsensitive | Order::CapitalsFirst | Order::CapitalsLast => {
                 let case = u64::from(order.case_rank(byte.into())) << CASE_SHIFT;
                 Self(u64::from(ascii_weight(byte)) << PRIMARY_SHIFT | case)
             }
@@ -39,10 +38,9 @@ impl CharacterKey {
     }
 }
 
-/// The keys of a text's characters; of a binary collation those of its units of UTF-16.
+/// The keys of a text's characters; of a binary order those of its units of UTF-16.
 #[inline]
-pub fn character_keys(text: &str, collation: Collation) -> impl Iterator<Item = CharacterKey> {
-    let order = collation.order();
+pub fn character_keys(text: &str, order: Order) -> impl Iterator<Item = CharacterKey> {
     let by_unit = order.is_binary().then(|| {
         text.encode_utf16()
             .map(|unit| CharacterKey(u64::from(unit) << PRIMARY_SHIFT))

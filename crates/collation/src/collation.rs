@@ -160,10 +160,8 @@ const fn named(name: &'static str, family: Family, order: Order) -> Named {
 
 const fn wide(name: &'static str, family: Family, order: Order) -> Named {
     Named {
-        name,
-        order,
-        family,
         is_wide: true,
+        ..named(name, family, order)
     }
 }
 

@@ -16,7 +16,7 @@ mod pattern;
 
 use std::convert::Infallible;
 
-use selenite_collation::{CharacterKey, Collation, character_keys};
+use selenite_collation::{CharacterKey, Collation, Order, character_keys};
 
 use crate::OperationError;
 
@@ -27,16 +27,17 @@ use pattern::{Token, parse};
 pub struct LikePattern {
     /// `None` for a malformed pattern, which matches nothing.
     tokens: Option<Vec<Token>>,
-    collation: Collation,
+    order: Order,
 }
 
 impl LikePattern {
     /// Parses a pattern. Parsing never fails: a malformed pattern matches nothing.
     #[must_use]
     pub fn new(pattern: &str, escape: Option<char>, collation: Collation) -> Self {
+        let order = collation.order();
         Self {
-            tokens: parse(pattern, escape, collation),
-            collation,
+            tokens: parse(pattern, escape, order),
+            order,
         }
     }
 
@@ -74,7 +75,7 @@ impl LikePattern {
         let blank_from = blank_from(text, is_national);
         if text.is_ascii() {
             let bytes = text.as_bytes();
-            let key = |at: usize| bytes.get(at).map(|byte| CharacterKey::of_ascii(*byte, self.collation));
+            let key = |at: usize| bytes.get(at).map(|byte| CharacterKey::of_ascii(*byte, self.order));
             matches(tokens, key, (0, blank_from), steps)
         } else {
             let keys = self.keys(text);
@@ -101,7 +102,7 @@ impl LikePattern {
         let blank_from = blank_from(text, is_national);
         if text.is_ascii() {
             let bytes = text.as_bytes();
-            let key = |at: usize| bytes.get(at).map(|byte| CharacterKey::of_ascii(*byte, self.collation));
+            let key = |at: usize| bytes.get(at).map(|byte| CharacterKey::of_ascii(*byte, self.order));
             return find(tokens, key, (bytes.len(), blank_from), steps);
         }
         let keys = self.keys(text);
@@ -111,7 +112,7 @@ impl LikePattern {
         };
         let mut units = 0;
         for character in text.chars() {
-            let count = character_keys(character.encode_utf8(&mut [0; 4]), self.collation).count();
+            let count = character_keys(character.encode_utf8(&mut [0; 4]), self.order).count();
             if left < count {
                 break;
             }
@@ -132,7 +133,7 @@ impl LikePattern {
     fn keys(&self, text: &str) -> Vec<CharacterKey> {
         // A text never has more keys than bytes.
         let mut keys = Vec::with_capacity(text.len());
-        keys.extend(character_keys(text, self.collation));
+        keys.extend(character_keys(text, self.order));
         keys
     }
 

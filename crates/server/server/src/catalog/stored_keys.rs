@@ -155,6 +155,32 @@ pub struct StoredKey {
     pub times: (i64, i64),
 }
 
+impl StoredKey {
+    /// A new key that has a secret and nothing public, before it is stored.
+    pub fn of_secret(
+        kind: StoredKeyKind,
+        (name, owner): (&str, i32),
+        algorithm: &str,
+        guid: [u8; 16],
+        now: i64,
+    ) -> Self {
+        Self {
+            kind,
+            id: 0,
+            name: name.to_owned(),
+            owner,
+            algorithm: algorithm.to_owned(),
+            guid,
+            public: Vec::new(),
+            certificate: Vec::new(),
+            subject: String::new(),
+            serial: Vec::new(),
+            validity: (0, 0),
+            times: (now, now),
+        }
+    }
+}
+
 /// A secret, encrypted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KeyEncryption {

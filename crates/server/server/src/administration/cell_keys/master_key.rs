@@ -29,41 +29,35 @@ impl Administration<'_, '_> {
             let text = "Database master keys without password are not supported in this version of SQL Server.";
             error(33161, text).with_severity(15)
         })?;
-        check_password(password)?;
         let (guid, secret) = (new_guid(), new_secret(MASTER_KEY_SIZE));
-        let wrapped = Wrapped {
-            guid: &guid,
-            bytes: &secret,
-        };
-        let by_password = wrapped.seal_by_password(self.session.instance, password)?;
-        let by_service = self.by_service(wrapped)?;
+        let encryptions = self.master_encryptions(&guid, &secret, password)?;
         self.change_keys(execution, |work| {
             if work.keys().master().is_some() {
                 let text =
                     "There is already a master key in the database. Please drop it before performing this statement.";
                 return Err(error(15578, text));
             }
-            let now = now();
-            let new = StoredKey {
-                kind: StoredKeyKind::Master,
-                id: 0,
-                name: "##MS_DatabaseMasterKey##".to_owned(),
-                owner: DBO,
-                algorithm: "AES_256".to_owned(),
-                guid,
-                public: Vec::new(),
-                certificate: Vec::new(),
-                subject: String::new(),
-                serial: Vec::new(),
-                validity: (0, 0),
-                times: (now, now),
-            };
-            let encryptions = [
-                (KeyEncryptor::Password, by_password),
-                (KeyEncryptor::Service, by_service),
-            ];
+            let named = ("##MS_DatabaseMasterKey##", DBO);
+            let new = StoredKey::of_secret(StoredKeyKind::Master, named, "AES_256", guid, now());
             stored_keys::add(work.connection, &new, &encryptions)
         })
+    }
+
+    /// A new master key, encrypted by its password and by the server.
+    fn master_encryptions(
+        &self,
+        guid: &[u8; 16],
+        secret: &[u8],
+        password: &str,
+    ) -> Result<[(KeyEncryptor, Vec<u8>); 2], SqlError> {
+        check_password(password)?;
+        let wrapped = Wrapped { guid, bytes: secret };
+        let by_password = wrapped.seal_by_password(self.session.instance, password)?;
+        let by_service = self.by_service(wrapped)?;
+        Ok([
+            (KeyEncryptor::Password, by_password),
+            (KeyEncryptor::Service, by_service),
+        ])
     }
 
     fn by_service(&self, wrapped: Wrapped<'_>) -> Result<Vec<u8>, SqlError> {
@@ -136,20 +130,14 @@ impl Administration<'_, '_> {
             let key = work.keys().master().ok_or_else(no_master_key)?;
             work.chain().master_key().map(|_| key.guid)
         })?;
-        check_password(password)?;
         let secret = new_secret(MASTER_KEY_SIZE);
-        let wrapped = Wrapped {
-            guid: &guid,
-            bytes: &secret,
-        };
-        let by_password = wrapped.seal_by_password(self.session.instance, password)?;
-        let by_service = self.by_service(wrapped)?;
+        let [by_password, by_service] = self.master_encryptions(&guid, &secret, password)?;
         self.change_keys(execution, |work| {
             let key = work.same_master(&guid)?;
             work.seal_again(&work.chain().master_key()?, &secret)?;
             let has_service = work.chain().encryption(key, KeyEncryptor::Service).is_some();
-            let mut added = vec![(KeyEncryptor::Password, by_password)];
-            added.extend(has_service.then_some((KeyEncryptor::Service, by_service)));
+            let mut added = vec![by_password];
+            added.extend(has_service.then_some(by_service));
             let removed: Vec<i64> = work.keys().encryptions_of(key).map(|one| one.number).collect();
             stored_keys::change_encryptions(work.connection, (key.kind, key.id), &removed, &added, now())
         })?;

@@ -44,21 +44,7 @@ impl Administration<'_, '_> {
             let owner = work.owner(create.authorization.as_ref(), StoredKeyKind::Symmetric)?;
             let mut encryptions = work.by_keys(wrapped, &create.protectors)?;
             encryptions.extend(by_password);
-            let now = now();
-            let new = StoredKey {
-                kind: StoredKeyKind::Symmetric,
-                id: 0,
-                name: name.to_owned(),
-                owner,
-                algorithm: algorithm.to_owned(),
-                guid,
-                public: Vec::new(),
-                certificate: Vec::new(),
-                subject: String::new(),
-                serial: Vec::new(),
-                validity: (0, 0),
-                times: (now, now),
-            };
+            let new = StoredKey::of_secret(StoredKeyKind::Symmetric, (name, owner), algorithm, guid, now());
             stored_keys::add(work.connection, &new, &encryptions)
         })
     }
