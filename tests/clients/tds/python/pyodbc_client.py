@@ -54,6 +54,8 @@ class Pyodbc:
             raise Refused(notice(error)) from error
         # SQL_SS_TIMESTAMPOFFSET has no class of Python's in pyodbc: its text is as good.
         connection.add_output_converter(-155, offset_text)
+        # Nor has SQL_SS_VARIANT: its bytes are those of its value.
+        connection.add_output_converter(-150, bytes)
         self.connections[name] = connection
 
     def batch(self, name: str, sql: str) -> Reply:
