@@ -176,6 +176,7 @@ pub fn calibrate(
         load_average,
         plain: found.plain,
         ciphers: found.ciphers,
+        among_others: found.among_others,
         conversion_ns_per_mib: found.conversion_ns_per_mib,
     };
     Ok(CalibrationReport {
@@ -296,6 +297,7 @@ fn run_session(
     };
     session_lines(&plan.command, spec, &[], interrupt, &mut |line| match line {
         SessionLine::Block(block) => samples.blocks.push(block),
+        SessionLine::Mix(mix) => samples.mixes.push(mix),
         SessionLine::Conversion(conversion) => samples.conversions.push(conversion),
     })?;
     Ok(samples)
@@ -517,6 +519,7 @@ mod tests {
             load_average: 0.0,
             plain: Costs::new(),
             ciphers: std::collections::BTreeMap::new(),
+            among_others: std::collections::BTreeMap::new(),
             conversion_ns_per_mib: std::collections::BTreeMap::new(),
         };
         store(&calibration, &path).unwrap();

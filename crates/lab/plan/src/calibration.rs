@@ -207,6 +207,10 @@ pub struct Calibration {
     pub plain: Costs,
     /// Differences from `plain`, under each cipher.
     pub ciphers: BTreeMap<Cipher, Costs>,
+    /// What [operations among others](Operation::is_among_others) cost more under a cipher than alone: shares of their
+    /// costs in clear, measured by a mix of them. Calibrations made before 2026-11-29 have none.
+    #[serde(default)]
+    pub among_others: BTreeMap<Cipher, Measured>,
     /// Nanoseconds of elapsed time in which a MiB is converted under each cipher.
     #[serde(default)]
     pub conversion_ns_per_mib: BTreeMap<Cipher, Measured>,

@@ -111,6 +111,31 @@ impl Operation {
         }
     }
 
+    /// Whether it costs more among others than in a loop of its like, where the processor's caches have its code and
+    /// data. Leagues found no such surcharge of long rows of reads, which are calibrated in such rows, and none in
+    /// rollback mode, where waiting for the disk lies between any two operations of the calibration, too.
+    #[must_use]
+    pub fn is_among_others(self) -> bool {
+        match self {
+            Self::ReadRandom
+            | Self::ReadLog
+            | Self::Write
+            | Self::Append
+            | Self::Checkpoint
+            | Self::Commit
+            | Self::Transaction => true,
+            Self::ReadSequential
+            | Self::RollbackWrite
+            | Self::RollbackCommit
+            | Self::RollbackTransaction
+            | Self::LogRecord
+            | Self::Open
+            | Self::Backup
+            | Self::Packet
+            | Self::Handshake => false,
+        }
+    }
+
     /// Whether it is encryption of the network, which the choice of a cipher for the database does not change.
     #[must_use]
     pub fn is_network(self) -> bool {

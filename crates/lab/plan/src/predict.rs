@@ -374,17 +374,33 @@ impl<'a> Model<'a> {
             random
         };
         let mut rates = stream(0);
+        let mut surcharges = stream(1 + Operation::ALL.len() as u64);
         let mut operations: Vec<ChaCha8Rng> = self
             .operations
             .iter()
             .map(|(operation, _, _)| stream(1 + *operation as u64))
             .collect();
         (0..count)
-            .map(|_| self.draw(varied, &mut rates, &mut operations))
+            .map(|_| {
+                let surcharge = self.surcharge(varied.coefficients.then_some(&mut surcharges));
+                self.draw(varied, &mut rates, &mut operations, surcharge)
+            })
             .collect()
     }
 
-    fn draw(&self, varied: Varied, rates: &mut ChaCha8Rng, operations: &mut [ChaCha8Rng]) -> Drawn {
+    /// What operations among others cost more, as a share of their costs in clear.
+    fn surcharge(&self, random: Option<&mut ChaCha8Rng>) -> f64 {
+        match self.misfit.among_others {
+            true => nanoseconds(
+                &[misfit::surcharge(self.calibration, &self.question.cipher)],
+                0.0,
+                random,
+            ),
+            false => 0.0,
+        }
+    }
+
+    fn draw(&self, varied: Varied, rates: &mut ChaCha8Rng, operations: &mut [ChaCha8Rng], surcharge: f64) -> Drawn {
         let load = match varied.rates {
             true => resampled(self.observation, rates),
             false => self.observation.load_per_second(),
@@ -400,7 +416,12 @@ impl<'a> Model<'a> {
                 },
             );
             let plain = nanoseconds(plain, kib, None).max(0.0);
-            let difference = nanoseconds(difference, kib, error) + plain * self.misfit.surcharge(*operation);
+            let more = if operation.is_among_others() {
+                plain * surcharge
+            } else {
+                0.0
+            };
+            let difference = nanoseconds(difference, kib, error) + more;
             let (factor, share) = match varied.model {
                 true => (
                     (normal(random) * self.misfit.of_difference).exp(),

@@ -12,11 +12,12 @@ use std::collections::BTreeMap;
 use selenite_cipher::Suite;
 use selenite_plan::calibration::{Costs, Measured};
 use selenite_plan::operation::KIB;
-use selenite_plan::{Cipher, Operation};
+use selenite_plan::{Cipher, Load, Operation};
 use selenite_stats::median;
 use selenite_worker::protocol::PLAIN;
 
 use super::sample::{BlockSample, COUNTED, PLAIN2, SessionSamples};
+use super::session::PAGE_SIZES;
 
 /// Coefficients of a machine.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,6 +30,8 @@ pub struct Coefficients {
     pub floor: Costs,
     /// Differences of the copy in clear whose calls the extension counts.
     pub counted: Costs,
+    /// What operations cost more in a mix than alone under each cipher, as a share of their costs in clear.
+    pub among_others: BTreeMap<Cipher, Measured>,
     /// Nanoseconds of elapsed time in which a MiB is converted under each cipher.
     pub conversion_ns_per_mib: BTreeMap<Cipher, Measured>,
 }
@@ -38,6 +41,7 @@ pub struct Coefficients {
 pub fn coefficients(sessions: &[SessionSamples]) -> Coefficients {
     let mut values = Values::default();
     let mut conversions: BTreeMap<Cipher, Vec<f64>> = BTreeMap::new();
+    let mut surcharges: BTreeMap<Cipher, Vec<f64>> = BTreeMap::new();
     let has_native = sessions.iter().any(|session| session.aes_instructions);
     for session in sessions {
         let is_native = session.aes_instructions == has_native;
@@ -57,16 +61,22 @@ pub fn coefficients(sessions: &[SessionSamples]) -> Coefficients {
                 values.entry(key).or_default().push(0.0);
             }
         }
+        for (suite, surcharge) in surcharges_of(session) {
+            let cipher = cipher(suite, session.aes_instructions);
+            surcharges.entry(cipher).or_default().push(surcharge);
+        }
         for conversion in &session.conversions {
             let cipher = cipher(&conversion.suite, session.aes_instructions);
             conversions.entry(cipher).or_default().push(conversion.ns_per_mib);
         }
     }
+    let without_size = |values: BTreeMap<Cipher, Vec<f64>>| {
+        let measured = |(cipher, sessions)| (cipher, Measured { kib: 0.0, sessions });
+        values.into_iter().map(measured).collect()
+    };
     let mut found = Coefficients {
-        conversion_ns_per_mib: conversions
-            .into_iter()
-            .map(|(cipher, sessions)| (cipher, Measured { kib: 0.0, sessions }))
-            .collect(),
+        among_others: without_size(surcharges),
+        conversion_ns_per_mib: without_size(conversions),
         ..Coefficients::default()
     };
     // In the order of the keys: the sizes of an operation ascend.
@@ -119,6 +129,51 @@ fn of_session(arm: &str, rounds: &Rounds, plain: Option<&Rounds>) -> Option<f64>
     median(&values)
 }
 
+/// By suite, what the operations of a session's mixes cost more than alone, as a share of what those that are
+/// [among others](Operation::is_among_others) cost alone in clear.
+fn surcharges_of(session: &SessionSamples) -> Vec<(&str, f64)> {
+    let mut mixes: BTreeMap<&str, Rounds> = BTreeMap::new();
+    for mix in session.mixes.iter().filter(|mix| mix.ns.is_finite()) {
+        mixes.entry(&mix.arm).or_default().insert(mix.round, mix.ns);
+    }
+    let Some(plain) = mixes.get(PLAIN) else {
+        return Vec::new();
+    };
+    let loads: Vec<&Load> = session.mixes.iter().filter_map(|mix| mix.load.as_ref()).collect();
+    // Rounds do as much, but for the rows that happen to be in the cache.
+    let count = |operation| {
+        median(
+            &loads
+                .iter()
+                .map(|load| load.amount(operation).count)
+                .collect::<Vec<f64>>(),
+        )
+    };
+    let alone = by_operation(&session.blocks);
+    let of_suite = |suite: &str, mix: &Rounds| {
+        let (mut expected, mut base) = (0.0, 0.0);
+        for operation in Operation::ALL {
+            let count = count(operation).filter(|count| *count > 0.0);
+            let bytes = if operation.has_size() { MIX_PAGE } else { 0 };
+            let (Some(count), Some(arms)) = (count, alone.get(&(operation, bytes))) else {
+                continue;
+            };
+            let plain = arms.get(PLAIN);
+            let difference = of_session(suite, arms.get(suite)?, plain)?;
+            expected += count * difference;
+            if operation.is_among_others() {
+                base += count * of_session(PLAIN, plain?, None)?;
+            }
+        }
+        let measured = of_session(suite, mix, Some(plain))?;
+        (base > 0.0).then(|| (measured - expected) / base)
+    };
+    let suites = mixes.iter().filter(|(arm, _)| Suite::from_name(arm).is_some());
+    suites
+        .filter_map(|(suite, mix)| Some((*suite, of_suite(suite, mix)?)))
+        .collect()
+}
+
 /// Without encryption there is no such operation: an application of the cipher alone, a handshake of TLS.
 fn has_no_plain_cost(operation: Operation) -> bool {
     matches!(operation, Operation::LogRecord | Operation::Handshake)
@@ -139,6 +194,9 @@ fn cipher(name: &str, aes_instructions: bool) -> Cipher {
         None => Cipher::tls(name, aes_instructions),
     }
 }
+
+/// The pages of the database that has the mix.
+const MIX_PAGE: u32 = PAGE_SIZES[0];
 
 #[cfg(test)]
 mod tests;

@@ -28,10 +28,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use rand::seq::SliceRandom as _;
+use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha20Rng;
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, Statement};
 use selenite::Suite;
+use selenite_plan::observe::sqlite;
+use selenite_plan::observe::{SnapshotText, Supplement};
+use selenite_plan::{Load, PlanError};
 use selenite_worker::engine::Engine as _;
 use selenite_worker::meter::WorkTimer;
 use selenite_worker::protocol::{DatabaseSpec, PLAIN};
@@ -73,6 +77,14 @@ pub struct RollbackTimes {
     pub transaction: f64,
     /// Of a commit, without its pages and its beginning.
     pub commit: f64,
+}
+
+/// A mix of operations.
+pub struct MixTimes {
+    /// CPU nanoseconds of all of it.
+    pub ns: f64,
+    /// Its operations, where they are counted.
+    pub load: Option<Load>,
 }
 
 impl ArmDatabase {
@@ -298,6 +310,42 @@ impl ArmDatabase {
         })
     }
 
+    /// Reads and changes rows in random order, most of them not in SQLite's cache, in a transaction each, and copies the
+    /// log to the database. `seed` draws the rows: with the same one, databases of all arms do the same.
+    ///
+    /// # Errors
+    /// Errors of the engine and of SQLite.
+    pub fn mix(&self, seed: u64) -> Result<MixTimes, WorkerError> {
+        let mut random = ChaCha20Rng::seed_from_u64(seed);
+        let connection = Native.open(&self.spec)?;
+        connection.execute_batch("PRAGMA wal_autocheckpoint = 0")?;
+        let mut statements = MixStatements::new(&connection)?;
+        // log-overwritten.
+        statements.run(&self.draw_mix(&mut random))?;
+        checkpoint_all(&connection)?;
+        let rows = self.draw_mix(&mut random);
+        let before = Native.file_counts(&connection, &self.spec)?;
+        let part = WorkTimer::start();
+        statements.run(&rows)?;
+        checkpoint_all(&connection)?;
+        let ns = mean_ns(part, 1)?;
+        let after = Native.file_counts(&connection, &self.spec)?;
+        drop(statements);
+        close(connection)?;
+        let load = match (before, after) {
+            (Some(before), Some(after)) => Some(load_between(&before, &after)?),
+            (None, _) | (_, None) => None,
+        };
+        Ok(MixTimes { ns, load })
+    }
+
+    /// Pairs of a row of each table.
+    fn draw_mix(&self, random: &mut ChaCha20Rng) -> Vec<(u32, u32)> {
+        (0..MIXED)
+            .map(|_| (random.random_range(1..=self.rows), random.random_range(1..=OTHER_ROWS)))
+            .collect()
+    }
+
     /// Opens the database, reads a row and closes it, again and again.
     ///
     /// # Errors
@@ -389,6 +437,58 @@ impl<'a> OtherWork<'a> {
     }
 }
 
+/// The statements of a mix.
+struct MixStatements<'a> {
+    connection: &'a Connection,
+    read: Statement<'a>,
+    read_other: Statement<'a>,
+    change: Statement<'a>,
+    change_other: Statement<'a>,
+}
+
+impl<'a> MixStatements<'a> {
+    fn new(connection: &'a Connection) -> Result<Self, WorkerError> {
+        Ok(Self {
+            connection,
+            read: connection.prepare("SELECT stamp FROM t WHERE id = ?1")?,
+            read_other: connection.prepare("SELECT text FROM other WHERE code = ?1")?,
+            change: connection.prepare("UPDATE t SET stamp = stamp + 1 WHERE id = ?1")?,
+            change_other: connection.prepare("UPDATE other SET text = printf('%080d', id + 1) WHERE code = ?1")?,
+        })
+    }
+
+    /// By turns: a row is read, another one is read, one is changed, one of each table is changed together.
+    fn run(&mut self, rows: &[(u32, u32)]) -> Result<(), WorkerError> {
+        for turn in rows.chunks(MIX_TURN) {
+            for (id, code) in turn.iter().take(MIX_TURN / 2) {
+                self.read.query_row([id], |_| Ok(()))?;
+                self.read_other.query_row([code], |_| Ok(()))?;
+            }
+            for (id, _) in turn.iter().skip(MIX_TURN / 2).take(1) {
+                self.change.execute([id])?;
+            }
+            for (id, code) in turn.iter().skip(MIX_TURN / 2 + 1) {
+                self.connection.execute_batch("BEGIN IMMEDIATE")?;
+                self.change.execute([id])?;
+                self.change_other.execute([code])?;
+                self.connection.execute_batch("COMMIT")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The operations between two snapshots of the counts of files.
+fn load_between(before: &str, after: &str) -> Result<Load, WorkerError> {
+    let wrong = |error: PlanError| WorkerError::Wrong(error.to_string());
+    let text = |text| SnapshotText { name: "counts", text };
+    let observed = sqlite::observe(&[text(before), text(after)], &Supplement::default()).map_err(wrong)?;
+    match observed.intervals.first() {
+        Some(interval) => Ok(interval.load.clone()),
+        None => Err(WorkerError::Wrong("no calls were counted".to_owned())),
+    }
+}
+
 /// Replaces a closed database by a copy, which is written in large pieces, and reads it.
 fn cache_as_read(path: &Path) -> Result<(), WorkerError> {
     let copy = path.with_extension("copy");
@@ -445,6 +545,9 @@ const TRANSACTIONS: usize = 1024;
 const ROLLBACK_COMMITS: u32 = 8;
 const PAGES_FEW: u32 = 1;
 const PAGES_MANY: u32 = 9;
+/// Transactions of a mix, and how many are one of each kind.
+const MIXED: u32 = 1024;
+const MIX_TURN: usize = 4;
 /// A block of about 2 ms.
 const OPENS: u32 = 12;
 /// An inner page has hundreds of children.
@@ -454,8 +557,6 @@ const INNER_PAGES_MIN: u32 = 3;
 
 #[cfg(test)]
 mod tests {
-    use rand::SeedableRng as _;
-
     use super::*;
 
     /// Misses by construction: as many pages are read from the file as operations are counted.
@@ -510,6 +611,8 @@ mod tests {
             ] {
                 assert!(ns.is_finite(), "{suite:?}");
             }
+            let mix = database.mix(5).unwrap();
+            assert!(mix.ns > 0.0 && mix.load.is_none(), "{suite:?}");
             let rollback = database.write_in_rollback_mode(&mut random).unwrap();
             assert!(rollback.write.is_finite() && rollback.commit.is_finite() && rollback.transaction.is_finite());
         }

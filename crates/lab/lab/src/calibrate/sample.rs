@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use selenite_plan::Operation;
+use selenite_plan::{Load, Operation};
 use serde::{Deserialize, Serialize};
 
 /// What a session process is asked to measure: its only argument, as JSON.
@@ -36,6 +36,8 @@ pub struct ReplaySettings {
 pub enum SessionLine {
     /// A block was measured.
     Block(BlockSample),
+    /// A mix of operations was measured.
+    Mix(MixSample),
     /// A database was encrypted into a new file.
     Conversion(ConversionSample),
 }
@@ -55,6 +57,20 @@ pub struct BlockSample {
     pub ns: f64,
 }
 
+/// A mix of reads and changes: the same in all arms of a round.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MixSample {
+    /// Which round, from 0.
+    pub round: u32,
+    /// As of a [`BlockSample`].
+    pub arm: String,
+    /// CPU nanoseconds of all of it.
+    pub ns: f64,
+    /// Its operations, from the arm whose calls the extension counts ([`COUNTED`]).
+    #[serde(default)]
+    pub load: Option<Load>,
+}
+
 /// A conversion.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ConversionSample {
@@ -71,6 +87,8 @@ pub struct SessionSamples {
     pub aes_instructions: bool,
     /// Its blocks.
     pub blocks: Vec<BlockSample>,
+    /// Its mixes.
+    pub mixes: Vec<MixSample>,
     /// Its conversions.
     pub conversions: Vec<ConversionSample>,
 }

@@ -23,9 +23,9 @@ use selenite_worker::WorkerError;
 use selenite_worker::engine::Engine as _;
 use selenite_worker::protocol::{DatabaseSpec, PLAIN};
 
-use super::arm_database::ArmDatabase;
+use super::arm_database::{ArmDatabase, MixTimes};
 use super::record_sealing::{RECORD_BYTES, RecordSealing};
-use super::sample::{BlockSample, COUNTED, ConversionSample, PLAIN2, SessionLine, SessionSpec};
+use super::sample::{BlockSample, COUNTED, ConversionSample, MixSample, PLAIN2, SessionLine, SessionSpec};
 use super::tls_endpoint::{self, PACKET_BYTES, TlsEndpoint, VERSIONS};
 use crate::native::{Native, OBSERVED};
 
@@ -85,6 +85,7 @@ enum Task {
     /// Pages written, transactions, commits, pages read from the log, and the checkpoint.
     Log,
     Rollback,
+    Mix,
     Open,
     Backup,
     LogRecord,
@@ -98,6 +99,13 @@ struct Block {
     task: Task,
     bytes: u32,
     arm: String,
+}
+
+/// CPU nanoseconds of a block.
+enum Times {
+    /// Of an operation each.
+    Operations(Vec<(Operation, f64)>),
+    Mix(MixTimes),
 }
 
 /// The resources of a session.
@@ -187,7 +195,7 @@ impl Session {
 
     /// All blocks of a round: tasks shuffled, and in each task all arms.
     fn order(&mut self) -> Vec<Block> {
-        let mut tasks: Vec<(Task, u32)> = vec![(Task::Open, 0), (Task::Handshake, 0)];
+        let mut tasks: Vec<(Task, u32)> = vec![(Task::Open, 0), (Task::Mix, 0), (Task::Handshake, 0)];
         for bytes in PAGE_SIZES {
             let tasks_of_pages = [
                 Task::ReadSequential,
@@ -215,6 +223,11 @@ impl Session {
             Task::ReadSequential | Task::ReadRandom | Task::Log | Task::Rollback | Task::Open | Task::Backup => {
                 self.database_arms().collect()
             }
+            // The database of a slow suite is smaller: its cache would have other rows.
+            Task::Mix => self
+                .database_arms()
+                .filter(|arm| Suite::from_name(arm).is_none_or(|suite| slowness(suite) == 1))
+                .collect(),
             Task::LogRecord => self.sealings.keys().cloned().collect(),
             Task::Packet => [PLAIN].into_iter().chain(VERSIONS).map(str::to_owned).collect(),
             Task::Handshake => VERSIONS.map(str::to_owned).into(),
@@ -231,7 +244,18 @@ impl Session {
         if is_slow && !round.is_multiple_of(SLOW_ROUNDS) {
             return Ok(());
         }
-        for (operation, ns) in self.times(block)? {
+        let times = match self.times(round, block)? {
+            Times::Operations(times) => times,
+            Times::Mix(mix) => {
+                return print(&SessionLine::Mix(MixSample {
+                    round,
+                    arm: block.arm.clone(),
+                    ns: mix.ns,
+                    load: mix.load,
+                }));
+            }
+        };
+        for (operation, ns) in times {
             let bytes = match operation.has_size() {
                 true => block.bytes,
                 // These costs exclude pages, and so do not depend on the page size.
@@ -259,13 +283,13 @@ impl Session {
         Ok(())
     }
 
-    fn times(&mut self, block: &Block) -> Result<Vec<(Operation, f64)>, WorkerError> {
+    fn times(&mut self, round: u32, block: &Block) -> Result<Times, WorkerError> {
         let absent = || WorkerError::Wrong(format!("there is no arm {}", block.arm));
         let size = if block.bytes == 0 { PAGE_SIZES[0] } else { block.bytes };
         let database = self.databases.get(&(size, block.arm.clone())).ok_or_else(absent);
         let endpoint = self.endpoints.iter().find(|(name, _)| *name == block.arm);
         let random = &mut self.random;
-        Ok(match block.task {
+        Ok(Times::Operations(match block.task {
             Task::ReadSequential => vec![(Operation::ReadSequential, database?.read_sequential()?)],
             Task::ReadRandom => vec![(Operation::ReadRandom, database?.read_random(random)?)],
             Task::Log => {
@@ -287,6 +311,7 @@ impl Session {
                     (Operation::RollbackCommit, times.commit),
                 ]
             }
+            Task::Mix => return Ok(Times::Mix(database?.mix(u64::from(round))?)),
             Task::Open => vec![(Operation::Open, database?.open()?)],
             Task::Backup => vec![(Operation::Backup, database?.back_up()?)],
             Task::LogRecord => {
@@ -301,7 +326,7 @@ impl Session {
                 let (_, endpoint) = endpoint.ok_or_else(absent)?;
                 vec![(Operation::Handshake, endpoint.handshake()?)]
             }
-        })
+        }))
     }
 }
 
@@ -364,16 +389,34 @@ mod tests {
             suites: vec!["AES_256".to_owned()],
             replay: None,
         };
-        let (mut blocks, mut conversions) = (Vec::new(), 0);
+        let (mut blocks, mut mixes, mut conversions) = (Vec::new(), Vec::new(), 0);
         run(&spec, &mut |line| {
             match line {
                 SessionLine::Block(block) => blocks.push(block.clone()),
+                SessionLine::Mix(mix) => mixes.push(mix.clone()),
                 SessionLine::Conversion(_) => conversions += 1,
             }
             Ok(())
         })
         .unwrap();
         assert_eq!(conversions, 1);
+        // In each of two rounds the same in all arms, and what it does is counted in one of them.
+        let arms: std::collections::BTreeSet<&str> = mixes.iter().map(|mix| mix.arm.as_str()).collect();
+        assert_eq!(arms, ["AES_256", COUNTED, PLAIN, PLAIN2].into());
+        assert_eq!(mixes.len(), 8);
+        for mix in mixes {
+            let load = mix.load.filter(|_| mix.arm == COUNTED);
+            assert_eq!(load.is_some(), mix.arm == COUNTED);
+            let Some(load) = load else { continue };
+            assert_eq!(load.amount(Operation::Commit).count, 512.0);
+            assert!(load.amount(Operation::Transaction).count >= 1536.0, "{load:?}");
+            // The cache has an eighth of the rows.
+            assert!(
+                (800.0..1100.0).contains(&load.amount(Operation::ReadRandom).count),
+                "{load:?}"
+            );
+            assert!(load.amount(Operation::Checkpoint).count > 400.0, "{load:?}");
+        }
         for operation in Operation::ALL {
             let sizes: std::collections::BTreeSet<u32> = blocks
                 .iter()

@@ -246,7 +246,7 @@ The [planner](PLANNING.md) predicted what encryption adds to the CPU time of the
 - The predictions were written to a file before anything was measured. Its SHA-256 is a line of each
   study's configuration, and so a part of the configuration's own hash.
 - A prediction has the surcharge of an operation among others ([PLANNING](PLANNING.md#how-sure)), which
-  earlier leagues found and this one had no part in.
+  the calibration measured by a mix of its own, or else earlier leagues; this one had no part in it.
 - The interval *as written down* has the misfit that was assumed before. That *of the others* has the
   misfit of the results of all other workloads (split conformal): a workload has no part in its own.
 - Predicted and measured are CPU time with encryption, less that of stock SQLite in clear, as a share of

@@ -2,19 +2,20 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::operation::Operation;
+use crate::calibration::{Calibration, Cipher, Measured};
 
-/// The deviation of a production operation from the calibrated one: standard deviations, and a mean.
+/// The deviation of a production operation from the calibrated one: standard deviations, and whether there is a mean.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Misfit {
     /// Of the logarithm of the difference.
     pub of_difference: f64,
     /// Of the difference, as a share of the operation's whole cost.
     pub of_cost: f64,
-    /// What an operation costs more among others than among its like, where the processor's caches have its code and
-    /// data: a share of its cost in clear. Scans, rollback mode, and what is no call of SQLite have none.
+    /// Whether an operation costs more among others than alone ([`Operation::is_among_others`]).
+    ///
+    /// [`Operation::is_among_others`]: crate::Operation::is_among_others
     #[serde(default)]
-    pub among_others: f64,
+    pub among_others: bool,
 }
 
 impl Misfit {
@@ -23,26 +24,26 @@ impl Misfit {
     pub const CALIBRATED: Self = Self {
         of_difference: 0.46,
         of_cost: 0.062,
-        among_others: AMONG_OTHERS,
+        among_others: true,
     };
     /// For another engine, whose code around the cipher was not measured: no less than for the calibrated one. An
     /// assumption.
     pub const OTHER_ENGINE: Self = Self {
         of_difference: 1.0,
         of_cost: 0.15,
-        among_others: 0.0,
+        among_others: false,
     };
     /// What the league measures misfits in: so small that intervals grow with it in proportion.
     pub const UNIT: Self = Self {
         of_difference: 0.15,
         of_cost: 0.02,
-        among_others: AMONG_OTHERS,
+        among_others: true,
     };
     /// None.
     pub const NONE: Self = Self {
         of_difference: 0.0,
         of_cost: 0.0,
-        among_others: 0.0,
+        among_others: false,
     };
 
     /// Deviations so many times as large; the mean stays.
@@ -54,32 +55,18 @@ impl Misfit {
             among_others: self.among_others,
         }
     }
+}
 
-    /// The mean by which an operation costs more than it was calibrated, as a share of its cost in clear. The leagues
-    /// found none of long rows of reads, which are calibrated in such rows, and none in rollback mode, where waiting for
-    /// the disk lies between any two operations of the calibration, too.
-    pub(crate) fn surcharge(self, operation: Operation) -> f64 {
-        match operation {
-            Operation::ReadRandom
-            | Operation::ReadLog
-            | Operation::Write
-            | Operation::Append
-            | Operation::Checkpoint
-            | Operation::Commit
-            | Operation::Transaction => self.among_others,
-            Operation::ReadSequential
-            | Operation::RollbackWrite
-            | Operation::RollbackCommit
-            | Operation::RollbackTransaction
-            | Operation::LogRecord
-            | Operation::Open
-            | Operation::Backup
-            | Operation::Packet
-            | Operation::Handshake => 0.0,
-        }
-    }
+/// What [operations among others](crate::Operation::is_among_others) cost more under a cipher than alone: of a
+/// calibration that has measured it, else what was found before calibrations did.
+pub(super) fn surcharge(calibration: &Calibration, cipher: &Cipher) -> Measured {
+    let measured = calibration.among_others.get(cipher).cloned();
+    measured.unwrap_or_else(|| Measured {
+        kib: 0.0,
+        sessions: vec![AMONG_OTHERS],
+    })
 }
 
 /// The median of what fits three leagues best (docs/studies/forecasts-*.md): 3.1, 3.5 and 4.5 %. A fourth would have
-/// needed more (docs/plans/planner.md).
+/// needed 10.8 %.
 const AMONG_OTHERS: f64 = 0.035;

@@ -3,9 +3,10 @@
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha20Rng;
 use selenite_plan::calibration::{TLS_1_3, speed_half_width};
+use selenite_plan::operation::Amount;
 
 use super::*;
-use crate::calibrate::sample::ConversionSample;
+use crate::calibrate::sample::{ConversionSample, MixSample};
 
 /// What a simulated machine costs, and how it disturbs measurements.
 struct Machine {
@@ -77,6 +78,7 @@ impl Machine {
         SessionSamples {
             aes_instructions,
             blocks,
+            mixes: Vec::new(),
             conversions: vec![ConversionSample {
                 suite: "AES_256".to_owned(),
                 ns_per_mib: 2e6,
@@ -221,7 +223,7 @@ fn what_does_not_exist_in_clear_costs_nothing_there() {
             block(TLS_1_3, Operation::Packet, 900.0),
             block(PLAIN, Operation::Packet, 100.0),
         ],
-        conversions: Vec::new(),
+        ..SessionSamples::default()
     };
     let found = coefficients(&[session]);
     assert_eq!(found.plain[&Operation::LogRecord][0].sessions, [0.0]);
@@ -249,10 +251,66 @@ fn a_round_without_its_control_does_not_count() {
             block(1, "AES_256", 1000.0),
             block(2, "AES_256", f64::NAN),
         ],
-        conversions: Vec::new(),
+        ..SessionSamples::default()
     };
     let found = coefficients(&[session]);
     let aes = &found.ciphers[&Cipher::of(Suite::Aes256, true)];
     assert_eq!(aes[&Operation::Commit][0].sessions, [5.0]);
     assert_eq!(coefficients(&[]), Coefficients::default());
+}
+
+#[test]
+fn what_a_mix_costs_more_than_its_operations_alone_is_a_share_of_their_costs_in_clear() {
+    let block = |arm: &str, operation: Operation, ns| BlockSample {
+        round: 0,
+        arm: arm.to_owned(),
+        operation,
+        bytes: if operation.has_size() { 4096 } else { 0 },
+        ns,
+    };
+    let mix = |arm: &str, ns, load| MixSample {
+        round: 0,
+        arm: arm.to_owned(),
+        ns,
+        load,
+    };
+    let counted = |pages| {
+        let mut load = Load::default();
+        load.add(Operation::ReadRandom, Amount::of_size(pages, 4096.0));
+        load.add(Operation::ReadSequential, Amount::of_size(7.0, 4096.0));
+        load.add(Operation::Commit, Amount::of(10.0));
+        Some(load)
+    };
+    let session = SessionSamples {
+        aes_instructions: true,
+        blocks: vec![
+            block(PLAIN, Operation::ReadRandom, 1000.0),
+            block("AES_256", Operation::ReadRandom, 1300.0),
+            block(PLAIN, Operation::ReadSequential, 500.0),
+            block("AES_256", Operation::ReadSequential, 400.0),
+            block(PLAIN, Operation::Commit, 5000.0),
+            block("AES_256", Operation::Commit, 5500.0),
+        ],
+        mixes: vec![
+            mix(PLAIN, 200_000.0, None),
+            mix(COUNTED, 210_000.0, counted(100.0)),
+            // Alone: 100 * 300 - 7 * 100 + 10 * 500 = 34,300. In clear 150,000 of them are among others, 4 % of which
+            // are 6,000.
+            mix("AES_256", 240_300.0, None),
+            // Its operations were not measured.
+            mix("CHACHA20", 300_000.0, None),
+            mix(PLAIN, f64::NAN, None),
+        ],
+        ..SessionSamples::default()
+    };
+    let found = coefficients(std::slice::from_ref(&session));
+    assert_eq!(found.among_others.len(), 1);
+    let sessions = &found.among_others[&Cipher::of(Suite::Aes256, true)].sessions;
+    assert!((sessions[0] - 0.04).abs() < 1e-12, "{sessions:?}");
+    // Without counts nothing is known.
+    let without = SessionSamples {
+        mixes: vec![mix(PLAIN, 200_000.0, None), mix("AES_256", 240_300.0, None)],
+        ..session
+    };
+    assert!(coefficients(&[without]).among_others.is_empty());
 }
