@@ -30,6 +30,16 @@ pub struct Runs {
 impl Runs {
     /// Notes that a page was read, and returns the direction of its run, once there is one.
     pub fn note(&mut self, page: u32) -> Option<Direction> {
+        // Most reads of a scan: the next page of the most recent run.
+        if let [Some(run), _] = &mut self.runs
+            && run.direction == Direction::Forwards
+            && page.wrapping_sub(run.last) == 1
+            && (LENGTH_MIN..u32::MAX).contains(&run.length)
+        {
+            run.last = page;
+            run.length += 1;
+            return Some(Direction::Forwards);
+        }
         let known = self
             .runs
             .iter()

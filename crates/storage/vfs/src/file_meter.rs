@@ -191,7 +191,7 @@ impl FileMeter {
 
 /// A prime, so that it hits every part of a pattern: a log's frame is two writes. The clock then costs a few nanoseconds
 /// a call.
-const SAMPLE_EVERY: u32 = 17;
+const SAMPLE_EVERY: u32 = 61;
 
 #[cfg(test)]
 mod tests {
@@ -232,6 +232,7 @@ mod tests {
 
     #[test]
     fn a_timed_call_counts_for_those_before_it() {
+        const EVERY: usize = SAMPLE_EVERY as usize;
         let sums = FileSums::default();
         let mut meter = FileMeter::new(&sums);
         let mut times = Vec::new();
@@ -247,12 +248,14 @@ mod tests {
             times.push(FileCounts::read_from(&sums).read_ns);
         }
         let counts = FileCounts::read_from(&sums);
-        assert_eq!((counts.reads, counts.bytes_read), (34, 340));
-        // The first call is one, the eighteenth stands for seventeen.
+        let reads = u64::from(2 * SAMPLE_EVERY);
+        assert_eq!((counts.reads, counts.bytes_read), (reads, reads * 10));
+        // The first call is one, the one after a whole sample stands for all of it.
         assert!(counts.write_ns > 0, "{counts:?}");
-        assert!(times[0] >= 1_000_000 && times[0] == times[16]);
+        assert!(times[0] >= 1_000_000 && times[0] == times[EVERY - 1]);
+        let sample = times[EVERY] - times[EVERY - 1];
         assert!(
-            times[17] - times[16] >= 17_000_000 && times[17] == times[33],
+            sample >= u64::from(SAMPLE_EVERY) * 1_000_000 && times[EVERY] == times[2 * EVERY - 1],
             "{times:?}"
         );
     }
