@@ -74,6 +74,8 @@ class KeyService(http.server.BaseHTTPRequestHandler):
     """A double of Vault's transit engine and of AWS KMS: it wraps by XOR, and checks no signature."""
 
     protocol_version = "HTTP/1.1"
+    # Else the second of its two writes waits for the client's delayed acknowledgement: 40 ms that no service adds.
+    disable_nagle_algorithm = True
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
