@@ -235,7 +235,7 @@ def test_a_backup_of_the_normal_build_is_restored(folder):
 
 def test_doctor_names_the_module(folder):
     assert "FIPS build: AWS-LC FIPS " in run(FIPS, "doctor").stdout
-    assert "FIPS" not in run(NORMAL, "doctor").stdout
+    assert "FIPS build: no, the normal one" in run(NORMAL, "doctor").stdout
 
 
 def test_the_extension_has_the_module_and_no_other_library_for_pages_and_passphrases(folder):
