@@ -8,7 +8,7 @@
 use selenite_types::{DataType, Family, Width};
 
 use crate::expr::{NATIONAL_WIDTH_MAX, widest};
-use crate::{Expr, SqlError};
+use crate::{Collation, Expr, SqlError};
 
 mod accumulator;
 
@@ -120,6 +120,15 @@ impl AggregateKind {
 }
 
 impl Aggregate {
+    /// The collation of its text: the operand's.
+    #[must_use]
+    pub fn collation(&self) -> Collation {
+        self.operand
+            .as_ref()
+            .map(|operand| operand.collation)
+            .unwrap_or_default()
+    }
+
     /// Binds an aggregate to its arguments; no arguments means `COUNT(*)`.
     ///
     /// Errors: 174 for a wrong number of arguments, 8117 and 8116 for unsupported argument types.

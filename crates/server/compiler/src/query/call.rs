@@ -5,7 +5,8 @@ use selenite_types::{DataType, Value};
 
 use super::tree::{AggregateCall, QueryNode, WindowCall, WindowFunction};
 use super::{Clause, QueryBinder};
-use crate::{Aggregate, AggregateKind, Expr, ExprKind, Node, SqlError};
+use crate::expr::collation_of;
+use crate::{Aggregate, AggregateKind, Collation, Expr, ExprKind, Node, SqlError};
 
 impl QueryBinder<'_> {
     /// Binds an aggregate, or any function with OVER.
@@ -41,11 +42,7 @@ impl QueryBinder<'_> {
         let is_approximate = aggregate.kind == AggregateKind::ApproxCountDistinct;
         let distinct = is_approximate || matches!(call.arguments, ast::Arguments::Distinct(_));
         let (data_type, nullable) = (aggregate.data_type, !aggregate.kind.counts());
-        let collation = aggregate
-            .operand
-            .as_ref()
-            .map(|operand| operand.collation)
-            .unwrap_or_default();
+        let collation = aggregate.collation();
         let node = QueryNode::Aggregate(Box::new(AggregateCall {
             aggregate,
             distinct,
@@ -141,6 +138,7 @@ impl QueryBinder<'_> {
             | Clause::Output => return Err(SqlError::window_not_allowed()),
         }
         let (function, data_type, nullable) = self.window_function(call, window)?;
+        let collation = function_collation(&function)?;
         let (function, frame, default) = match call.null_treatment {
             Some(ast::NullTreatment::Ignore) => ignoring_nulls(function, window.frame)?,
             Some(ast::NullTreatment::Respect) | None => (function, window.frame, None),
@@ -163,9 +161,14 @@ impl QueryBinder<'_> {
             frame,
         };
         let value = self.query_node(QueryNode::Window(Box::new(call)), data_type, nullable);
-        Ok(match default {
+        let value = match default {
             None => value,
             Some(default) => Expr::new(ExprKind::Coalesce(vec![value, default]), data_type),
+        };
+        Ok(if is_text(&data_type) {
+            value.with_collation(collation)
+        } else {
+            value
         })
     }
 
@@ -367,6 +370,21 @@ impl QueryBinder<'_> {
             Some(argument) => self.window_part(argument),
             None => Err(SqlError::internal("a window function without its argument")),
         }
+    }
+}
+
+/// The collation of a window function's text: that of the values from which the text is taken.
+fn function_collation(function: &WindowFunction) -> Result<Collation, SqlError> {
+    match function {
+        WindowFunction::First(value) | WindowFunction::Last(value) => Ok(value.collation),
+        WindowFunction::Shift { value, default, .. } => collation_of(std::iter::once(value).chain(default), "lag"),
+        WindowFunction::Aggregate(aggregate) => Ok(aggregate.collation()),
+        WindowFunction::RowNumber
+        | WindowFunction::Rank
+        | WindowFunction::DenseRank
+        | WindowFunction::Tile(_)
+        | WindowFunction::PercentRank
+        | WindowFunction::CumulativeDistribution => Ok(Collation::default()),
     }
 }
 

@@ -407,6 +407,38 @@ fn functions_that_return_rows_keep_collations_and_parameters_have_the_databases(
 }
 
 #[test]
+fn window_functions_keep_the_collation_of_their_values() {
+    let fixture = Fixture::new();
+    let mut client = filled(&fixture, "Latin1_General_CS_AS");
+    for (value, other) in [
+        ("MIN(s) OVER ()", "A"),
+        ("MAX(s) OVER ()", "\u{e9}"),
+        ("FIRST_VALUE(s) OVER (ORDER BY n)", "B"),
+        ("LAST_VALUE(s) OVER (ORDER BY n DESC)", "Ac"),
+        ("LAG(s, 1, N'q') OVER (ORDER BY n)", "Ac"),
+        ("LEAD(s) OVER (ORDER BY n)", "AB"),
+        ("LEAD(s) IGNORE NULLS OVER (ORDER BY n)", "AB"),
+        ("PERCENTILE_DISC(0) WITHIN GROUP (ORDER BY s) OVER ()", "A"),
+    ] {
+        let found = |condition: &str| {
+            format!("SELECT SIGN(COUNT(*)) FROM (SELECT {value} AS x FROM t) AS d WHERE x{condition} = N'{other}'")
+        };
+        let any_case = found(" COLLATE Latin1_General_CI_AS");
+        assert_eq!((client.int(&any_case), client.int(&found(""))), (1, 0), "{value}");
+    }
+    let lag = "SELECT s, LAG(s) OVER (ORDER BY n) AS x";
+    assert_eq!(
+        client.int(&format!("SELECT COUNT(*) FROM ({lag} FROM t) AS d WHERE s = x")),
+        0
+    );
+    succeed(&mut client, &format!("{lag} INTO t2 FROM t"));
+    assert_eq!(
+        client.text("SELECT collation_name FROM sys.columns WHERE object_id = OBJECT_ID('t2') AND name = 'x'"),
+        "Latin1_General_CS_AS"
+    );
+}
+
+#[test]
 fn two_columns_have_no_collation_until_one_is_given() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
