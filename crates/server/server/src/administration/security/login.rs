@@ -10,7 +10,7 @@ use crate::administration::Administration;
 use crate::catalog::permission::is_own_password;
 use crate::catalog::principals::not_there;
 use crate::database_error::of_master;
-use crate::master::{LoginRecord, MasterError, NewLogin};
+use crate::master::{LoginRecord, MasterError, NewLogin, ServerRole, UNSUPPORTED_ROLES};
 
 impl Administration<'_, '_> {
     pub(crate) fn create_login(&mut self, create: &ast::CreateLogin) -> Result<(), SqlError> {
@@ -40,7 +40,7 @@ impl Administration<'_, '_> {
         let database = options.database.clone().unwrap_or_else(|| "master".to_owned());
         self.check_database(&database)?;
         let instance = self.session.instance;
-        if self.login(name)?.is_some() {
+        if is_role(name) || self.login(name)?.is_some() {
             return Err(taken(name));
         }
         let hash = stretch(instance, (name, plain(password)?), policy)?;
@@ -147,6 +147,7 @@ impl Administration<'_, '_> {
             master.set_default_database(name, database).map_err(wrong)?;
         }
         match &options.name {
+            Some(new) if is_role(new) => Err(taken(new)),
             Some(new) => master.rename_login(name, new).map_err(|error| error_of(new, &error)),
             None => Ok(()),
         }
@@ -224,6 +225,16 @@ impl Administration<'_, '_> {
         );
         Err(error(15010, text))
     }
+}
+
+/// Whether a role of the server has a name.
+fn is_role(name: &str) -> bool {
+    let fixed = ServerRole::of_name(name).is_some();
+    fixed
+        || UNSUPPORTED_ROLES
+            .iter()
+            .chain(&["public"])
+            .any(|known| same_name(known, name))
 }
 
 fn taken(name: &str) -> SqlError {

@@ -246,3 +246,20 @@ fn impersonate_is_of_the_login_that_it_names() {
     drop((client, ann));
     fixture.stop();
 }
+
+#[test]
+fn no_login_has_the_name_of_a_role() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    for name in ["[public]", "SysAdmin", "serveradmin"] {
+        fails(
+            &mut client,
+            15025,
+            &format!("CREATE LOGIN {name} WITH PASSWORD = '{PASSWORD}'"),
+        );
+    }
+    succeed(&mut client, &format!("CREATE LOGIN clerk WITH PASSWORD = '{PASSWORD}'"));
+    fails(&mut client, 15025, "ALTER LOGIN clerk WITH NAME = securityadmin");
+    drop(client);
+    fixture.stop();
+}
