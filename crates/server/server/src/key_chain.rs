@@ -52,15 +52,15 @@ impl KeyChain<'_> {
         }
     }
 
-    /// A secret by one of its passwords, with the number of that encryption.
+    /// A secret by one of its passwords, with that encryption.
     ///
     /// # Errors
     /// 8645, 15507.
-    pub fn by_password(&self, key: &StoredKey, password: &str) -> Result<Option<(i64, KeyBytes)>, SqlError> {
+    pub fn by_password(&self, key: &StoredKey, password: &str) -> Result<Option<(KeyEncryption, KeyBytes)>, SqlError> {
         let by_password = self.keys.encryptions_of(key);
         for sealed in by_password.filter(|one| one.encryptor == KeyEncryptor::Password) {
             if let Some(secret) = wrapped(key, sealed).open_by_password(self.instance, password)? {
-                return Ok(Some((sealed.number, secret)));
+                return Ok(Some((sealed.clone(), secret)));
             }
         }
         Ok(None)

@@ -260,6 +260,18 @@ impl StoredKeys {
         self.encryptions.iter().filter(move |one| one.key == key)
     }
 
+    /// How many passwords encrypt a key's secret.
+    pub fn password_count(&self, key: &StoredKey) -> usize {
+        self.encryptions_of(key)
+            .filter(|one| one.encryptor == KeyEncryptor::Password)
+            .count()
+    }
+
+    /// The number of an encryption that was read before, if it is still there.
+    pub fn number_of(&self, seen: &KeyEncryption) -> Option<i64> {
+        self.encryptions.contains(seen).then_some(seen.number)
+    }
+
     /// All encryptions.
     pub fn encryptions(&self) -> &[KeyEncryption] {
         &self.encryptions
@@ -374,8 +386,8 @@ pub fn change_encryptions(
 ) -> Result<(), SqlError> {
     let run = || -> rusqlite::Result<()> {
         for number in removed {
-            let sql = "DELETE FROM main.selenite_key_encryption WHERE number = ?1";
-            connection.execute(sql, [number])?;
+            let sql = "DELETE FROM main.selenite_key_encryption WHERE number = ?1 AND kind = ?2 AND id = ?3";
+            connection.execute(sql, (number, key.0.word(), key.1))?;
         }
         for (encryptor, sealed) in added {
             insert_encryption(connection, key, *encryptor, sealed)?;
@@ -385,6 +397,16 @@ pub fn change_encryptions(
         Ok(())
     };
     run().map_err(|error| tsql_error(&error))
+}
+
+/// Gives a key another GUID: that of another secret.
+///
+/// # Errors
+/// SQLite's error.
+pub fn set_guid(connection: &Connection, key: &StoredKey, guid: &[u8; 16]) -> Result<(), SqlError> {
+    let sql = "UPDATE main.selenite_key SET guid = ?3 WHERE kind = ?1 AND id = ?2";
+    let changed = connection.execute(sql, (key.kind.word(), key.id, guid));
+    changed.map(drop).map_err(|error| tsql_error(&error))
 }
 
 /// Removes a key and the encryptions of its secret.
@@ -408,7 +430,7 @@ const KEYS: &str = "SELECT kind, id, name, owner, algorithm, guid, public, certi
     AND length(serial) <= 64 ORDER BY kind, id";
 const ENCRYPTIONS: &str = "SELECT number, kind, id, encryptor, encryptor_id, sealed FROM main.selenite_key_encryption \
     WHERE length(sealed) <= ?1 ORDER BY number";
-/// 16 KiB: a private key of RSA_4096 has 2.4 KiB, a certificate with a subject of 4000 characters 12.
+/// 16 KiB: a private key of RSA_4096 has 2.4 KiB, a certificate at most 8000 bytes.
 const SIZE_MAX: i64 = 16_384;
 /// SQL Server's number of the database master key.
 const MASTER_KEY_ID: i32 = 101;

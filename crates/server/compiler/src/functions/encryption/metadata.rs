@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use selenite_types::{DataType, Moment, Value};
 
-use super::argument::guid;
+use super::argument::{BYTES_MAX, guid};
 use super::key::guid_of_message;
 use crate::functions::Arguments;
 use crate::functions::conversion::variant_of;
@@ -44,12 +44,19 @@ pub(super) fn key_name(call: &Arguments<'_>) -> Result<Value, SqlError> {
 }
 
 /// CERTENCODED.
+///
+/// Errors: 8152 if the certificate has more than 8000 bytes, which none has that is created.
 pub(super) fn certificate_bytes(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let found = call
         .environment
         .key(KeyClass::Certificate, KeyReference::Id(call.int(0)?))?;
-    let certificate = found.and_then(|key| key.certificate);
-    Ok(certificate.map_or(Value::Null, |certificate| Value::Binary(certificate.der)))
+    let Some(certificate) = found.and_then(|key| key.certificate) else {
+        return Ok(Value::Null);
+    };
+    match certificate.der.len() <= BYTES_MAX {
+        true => Ok(Value::Binary(certificate.der)),
+        false => Err(SqlError::encrypted_value_too_large()),
+    }
 }
 
 /// CERTPROPERTY: an unknown property is NULL.

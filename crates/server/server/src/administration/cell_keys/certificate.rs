@@ -36,6 +36,10 @@ impl Administration<'_, '_> {
         let pair = new_pair(ALGORITHM).ok_or_else(not_generated)?;
         let validity = (wanted.not_before, wanted.not_after);
         let made = new_certificate(&pair, wanted.subject, validity).ok_or_else(not_generated)?;
+        // It contains its subject twice, in UTF-8.
+        if made.der.len() > CERTIFICATE_SIZE_MAX {
+            return Err(refused("A certificate of more than 8000 bytes").into());
+        }
         let new = StoredKey {
             kind: StoredKeyKind::Certificate,
             id: 0,
@@ -57,3 +61,5 @@ impl Administration<'_, '_> {
 
 /// As SQL Server 2019 generates it.
 const ALGORITHM: &str = "RSA_2048";
+/// What CERTENCODED can return.
+const CERTIFICATE_SIZE_MAX: usize = 8000;

@@ -10,7 +10,7 @@ use crate::administration::Administration;
 use crate::catalog::permission::error;
 use crate::catalog::permission_kind::PermissionKind;
 use crate::catalog::principals::{DBO, not_there};
-use crate::catalog::stored_keys::{self, KeyEncryptor, StoredKey, StoredKeyKind};
+use crate::catalog::stored_keys::{self, KeyEncryption, KeyEncryptor, StoredKey, StoredKeyKind};
 use crate::database_error::of_master;
 use crate::execution_context::ExecutionContext;
 use crate::key_chain::no_master_key;
@@ -76,7 +76,7 @@ impl Administration<'_, '_> {
             work.check_in_database(PermissionKind::Control)?;
             let key = work.keys().master().ok_or_else(no_master_key)?;
             let removed = match (add, password) {
-                (false, Some(password)) => Some(work.password_number(key, password)?),
+                (false, Some(password)) => Some(work.by_password(key, password)?),
                 (true, _) | (false, None) => None,
             };
             Ok((key.guid, work.chain().master_key()?, removed))
@@ -107,7 +107,15 @@ impl Administration<'_, '_> {
                 (true, None) if !add => {
                     return Err(error(15558, "Cannot drop encryption by service master key."));
                 }
-                (true, None) | (false, _) => removed,
+                (true, None) => None,
+                (false, _) if add => {
+                    work.check_password_count(key, 1)?;
+                    None
+                }
+                (false, _) => removed
+                    .as_ref()
+                    .map(|seen| work.password_number(key, seen))
+                    .transpose()?,
             };
             let added: Vec<_> = added.into_iter().collect();
             let removed: Vec<i64> = removed.into_iter().collect();
@@ -125,21 +133,23 @@ impl Administration<'_, '_> {
         if force {
             return Err(refused("ALTER MASTER KEY FORCE REGENERATE").into());
         }
-        let guid = self.with_keys(|work| {
+        let old = self.with_keys(|work| {
             work.check_in_database(PermissionKind::Control)?;
             let key = work.keys().master().ok_or_else(no_master_key)?;
             work.chain().master_key().map(|_| key.guid)
         })?;
-        let secret = new_secret(MASTER_KEY_SIZE);
+        // Another secret has another GUID: a session that has the old one open would encrypt with it.
+        let (guid, secret) = (new_guid(), new_secret(MASTER_KEY_SIZE));
         let [by_password, by_service] = self.master_encryptions(&guid, &secret, password)?;
         self.change_keys(execution, |work| {
-            let key = work.same_master(&guid)?;
+            let key = work.same_master(&old)?;
             work.seal_again(&work.chain().master_key()?, &secret)?;
             let has_service = work.chain().encryption(key, KeyEncryptor::Service).is_some();
             let mut added = vec![by_password];
             added.extend(has_service.then_some(by_service));
             let removed: Vec<i64> = work.keys().encryptions_of(key).map(|one| one.number).collect();
-            stored_keys::change_encryptions(work.connection, (key.kind, key.id), &removed, &added, now())
+            stored_keys::change_encryptions(work.connection, (key.kind, key.id), &removed, &added, now())?;
+            stored_keys::set_guid(work.connection, key, &guid)
         })?;
         self.open_keys.close_master(self.transactions.current);
         Ok(())
@@ -181,16 +191,17 @@ impl Administration<'_, '_> {
 }
 
 impl KeyWork<'_> {
-    /// The number of the encryption of the master key by a password, which is not the only one by a password.
-    fn password_number(&self, key: &StoredKey, password: &str) -> Result<i64, SqlError> {
-        let (number, _) = self.chain().by_password(key, password)?.ok_or_else(wrong_decryptor)?;
-        let by_password = self.keys().encryptions_of(key);
-        match by_password
-            .filter(|one| one.encryptor == KeyEncryptor::Password)
-            .count()
-        {
-            1 => Err(error(15558, "Cannot drop encryption by password.")),
-            _ => Ok(number),
+    /// The encryption of the master key by a password.
+    fn by_password(&self, key: &StoredKey, password: &str) -> Result<KeyEncryption, SqlError> {
+        let found = self.chain().by_password(key, password)?;
+        found.map(|(seen, _)| seen).ok_or_else(wrong_decryptor)
+    }
+
+    /// The number of an encryption of the master key by a password, which is not the only one by a password.
+    fn password_number(&self, key: &StoredKey, seen: &KeyEncryption) -> Result<i64, SqlError> {
+        match self.keys().password_count(key) {
+            0 | 1 => Err(error(15558, "Cannot drop encryption by password.")),
+            _ => self.keys().number_of(seen).ok_or_else(wrong_decryptor),
         }
     }
 

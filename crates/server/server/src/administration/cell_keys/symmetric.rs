@@ -10,7 +10,7 @@ use super::{KeyWork, new_guid, now, refused, wrong_decryptor};
 use crate::administration::Administration;
 use crate::catalog::permission::error;
 use crate::catalog::permission_kind::PermissionKind;
-use crate::catalog::stored_keys::{self, KeyEncryptor, StoredKey, StoredKeyKind};
+use crate::catalog::stored_keys::{self, KeyEncryption, KeyEncryptor, StoredKey, StoredKeyKind};
 use crate::execution_context::ExecutionContext;
 use crate::key_wrap::{KeyBytes, Wrapped, new_secret};
 use crate::sealing::check_password;
@@ -81,8 +81,9 @@ impl Administration<'_, '_> {
             if key.guid != guid {
                 return Err(not_open(&key.name));
             }
-            let (mut added, mut removed) = (Vec::new(), removed);
+            let (mut added, mut removed) = (Vec::new(), work.numbers_of(&removed)?);
             if add {
+                work.check_password_count(key, by_password.len())?;
                 added = work.by_keys(wrapped, protectors)?;
                 work.check_not_encrypted(key, &added, protectors)?;
                 added.extend(by_password);
@@ -201,16 +202,36 @@ impl KeyWork<'_> {
         Ok(())
     }
 
-    /// The numbers of the encryptions by passwords that are dropped.
-    fn removed_passwords(&self, key: &StoredKey, protectors: &[KeyProtector]) -> Result<Vec<i64>, SqlError> {
+    /// The encryptions by passwords that are dropped.
+    fn removed_passwords(&self, key: &StoredKey, protectors: &[KeyProtector]) -> Result<Vec<KeyEncryption>, SqlError> {
         let mut removed = Vec::new();
         for password in protectors.iter().filter_map(password) {
-            let (number, _) = self.chain().by_password(key, password)?.ok_or_else(wrong_decryptor)?;
-            if !removed.contains(&number) {
-                removed.push(number);
+            let (seen, _) = self.chain().by_password(key, password)?.ok_or_else(wrong_decryptor)?;
+            if !removed.contains(&seen) {
+                removed.push(seen);
             }
         }
         Ok(removed)
+    }
+
+    /// The numbers of encryptions that were read before the statement waited to write.
+    ///
+    /// # Errors
+    /// 15313 if one is gone since.
+    fn numbers_of(&self, seen: &[KeyEncryption]) -> Result<Vec<i64>, SqlError> {
+        let numbers = seen.iter().map(|one| self.keys().number_of(one));
+        numbers.map(|number| number.ok_or_else(wrong_decryptor)).collect()
+    }
+
+    /// A key with these passwords in addition.
+    ///
+    /// # Errors
+    /// 40510 above the maximum.
+    pub(super) fn check_password_count(&self, key: &StoredKey, added: usize) -> Result<(), SqlError> {
+        match self.keys().password_count(key) + added > PASSWORD_COUNT_MAX {
+            true => Err(refused("More than ten passwords of a key")),
+            false => Ok(()),
+        }
     }
 
     /// The numbers of the encryptions by keys that are dropped.

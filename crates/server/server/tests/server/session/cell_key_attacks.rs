@@ -5,7 +5,7 @@ use std::process::Command;
 use selenite_types::Value;
 
 use super::cell_keys::{PASSWORD, in_database};
-use super::client::{Client, all_fail, fails, succeed};
+use super::client::{Client, all_fail, fails, numbers, succeed};
 use super::encryption::run;
 use super::fixture::Fixture;
 
@@ -246,6 +246,56 @@ fn forged_rows_open_no_key_and_stop_no_database() {
     // The certificate's own private key is still right.
     succeed(&mut client, "OPEN SYMMETRIC KEY k DECRYPTION BY CERTIFICATE c");
     assert_ne!(client.value("SELECT DECRYPTBYKEY(v) FROM t"), Value::Null);
+}
+
+#[test]
+fn two_sessions_do_not_drop_both_passwords_of_a_master_key() {
+    let fixture = Fixture::new();
+    let mut client = in_database(&fixture);
+    let mut other = fixture.client();
+    let second = "Second-l0ng-one";
+    let drops = |password: &str| format!("ALTER MASTER KEY DROP ENCRYPTION BY PASSWORD = '{password}'");
+    run(
+        &mut client,
+        &[
+            &format!("CREATE MASTER KEY ENCRYPTION BY PASSWORD = '{PASSWORD}'"),
+            &format!("ALTER MASTER KEY ADD ENCRYPTION BY PASSWORD = '{second}'"),
+            "BEGIN TRANSACTION",
+            &drops(PASSWORD),
+        ],
+    );
+    succeed(&mut other, "USE d");
+    other.ask(&drops(second));
+    // It has found its password among two, and waits to write.
+    let waits = "SELECT COUNT(*) FROM sys.dm_tran_locks WHERE resource_type = 'DATABASE' AND request_status = 'WAIT'";
+    while client.int(waits) == 0 {}
+    succeed(&mut client, "COMMIT");
+    assert_eq!(numbers(&other.answer().unwrap()), [15558]);
+    let open = format!("OPEN MASTER KEY DECRYPTION BY PASSWORD = '{second}'");
+    succeed(&mut other, &open);
+}
+
+#[test]
+fn a_key_has_at_most_ten_passwords_however_they_were_added() {
+    let fixture = Fixture::new();
+    let (mut client, _ann) = with_ann(&fixture);
+    forge(
+        &fixture,
+        "INSERT INTO selenite_key_encryption (kind, id, encryptor, encryptor_id, sealed) \
+         SELECT e.kind, e.id, encryptor, encryptor_id, sealed FROM selenite_key_encryption e, json_each('[1,2,3,4,5,6,7,8,9]') \
+         WHERE encryptor = 'password'",
+    );
+    fails(
+        &mut client,
+        40510,
+        "ALTER SYMMETRIC KEY k ADD ENCRYPTION BY PASSWORD = 'Second-l0ng-one'",
+    );
+    fails(
+        &mut client,
+        40510,
+        "ALTER MASTER KEY ADD ENCRYPTION BY PASSWORD = 'Second-l0ng-one'",
+    );
+    succeed(&mut client, "ALTER MASTER KEY ADD ENCRYPTION BY SERVICE MASTER KEY");
 }
 
 #[test]

@@ -464,3 +464,61 @@ fn a_database_of_another_server_needs_the_password_of_its_master_key() {
     run(&mut client, &[&open, add, "CLOSE MASTER KEY"]);
     assert_eq!(client.int("SELECT DATALENGTH(SIGNBYCERT(CERT_ID('c'), 'a'))"), 256);
 }
+
+#[test]
+fn a_regenerated_master_key_is_not_used_by_who_has_the_old_one_open() {
+    let fixture = Fixture::new();
+    let mut client = in_database(&fixture);
+    let mut other = fixture.client();
+    let master = format!("CREATE MASTER KEY ENCRYPTION BY PASSWORD = '{PASSWORD}'");
+    run(&mut client, &[&master]);
+    let open = format!("OPEN MASTER KEY DECRYPTION BY PASSWORD = '{PASSWORD}'");
+    run(&mut other, &["USE d", &open]);
+    let guid = "SELECT CONVERT(char(36), key_guid) FROM sys.symmetric_keys WHERE symmetric_key_id = 101";
+    let before = word(&mut client, guid);
+    let regenerate = "ALTER MASTER KEY REGENERATE WITH ENCRYPTION BY PASSWORD = 'Other-l0ng-one'";
+    succeed(&mut client, regenerate);
+    assert_ne!(word(&mut client, guid), before);
+    // The private key is encrypted with the new one, as another session finds it.
+    succeed(&mut other, "CREATE CERTIFICATE c WITH SUBJECT = 's'");
+    assert_ne!(client.value("SELECT SIGNBYCERT(CERT_ID('c'), 'a')"), Value::Null);
+    fails(&mut client, 15313, &open);
+    // Nor one whose regeneration was rolled back.
+    run(
+        &mut client,
+        &[
+            "BEGIN TRANSACTION",
+            "ALTER MASTER KEY REGENERATE WITH ENCRYPTION BY PASSWORD = 'Third-l0ng-one'",
+            "OPEN MASTER KEY DECRYPTION BY PASSWORD = 'Third-l0ng-one'",
+            "ROLLBACK",
+            "CREATE CERTIFICATE e WITH SUBJECT = 's'",
+        ],
+    );
+    assert_ne!(other.value("SELECT SIGNBYCERT(CERT_ID('e'), 'a')"), Value::Null);
+}
+
+#[test]
+fn a_certificate_is_as_large_as_certencoded_returns_at_most() {
+    let fixture = Fixture::new();
+    let mut client = in_database(&fixture);
+    let master = format!("CREATE MASTER KEY ENCRYPTION BY PASSWORD = '{PASSWORD}'");
+    run(&mut client, &[&master]);
+    for (name, subject) in [("a", "x".repeat(4000)), ("b", "\u{4e00}".repeat(4000))] {
+        fails(
+            &mut client,
+            40510,
+            &format!("CREATE CERTIFICATE {name} WITH SUBJECT = N'{subject}'"),
+        );
+    }
+    let subject = "x".repeat(3000);
+    succeed(&mut client, &format!("CREATE CERTIFICATE c WITH SUBJECT = '{subject}'"));
+    let size = client.int("SELECT DATALENGTH(CERTENCODED(CERT_ID('c')))");
+    assert!((6000..8000).contains(&size), "{size}");
+    // One that an earlier version made.
+    forge(
+        &fixture,
+        "UPDATE selenite_key SET certificate = zeroblob(9000) WHERE name = 'c'",
+    );
+    fails(&mut client, 8152, "SELECT CERTENCODED(CERT_ID('c'))");
+    assert_eq!(client.int("SELECT 1"), 1);
+}
