@@ -64,7 +64,9 @@ impl Administration<'_, '_> {
         match self.transactions.current {
             MASTER if is_own => return Err(refused("A key in master that encrypts values").into()),
             MASTER => return Ok(false),
-            TEMPDB if is_own => return Err(refused("A key in tempdb that encrypts values").into()),
+            TEMPDB if is_own || is_of_key(kind) => {
+                return Err(refused("A key in tempdb that encrypts values").into());
+            }
             _ => {}
         }
         match kind {
@@ -269,6 +271,24 @@ impl KeyWork<'_> {
         }
         stored_keys::remove(self.connection, key)?;
         grants::forget(self.connection, kind.class(), key.id)
+    }
+}
+
+/// Whether a statement is about a master key, a certificate or a key pair.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "all other statements are about other things"
+)]
+fn is_of_key(kind: &StatementKind) -> bool {
+    match kind {
+        StatementKind::CreateMasterKey { .. }
+        | StatementKind::RegenerateMasterKey { .. }
+        | StatementKind::OpenMasterKey { .. }
+        | StatementKind::CloseMasterKey
+        | StatementKind::DropMasterKey
+        | StatementKind::CreateCertificate(_) => true,
+        StatementKind::Drop(drop) => matches!(drop.kind, DropKind::AsymmetricKey | DropKind::Certificate),
+        _ => false,
     }
 }
 

@@ -522,3 +522,27 @@ fn a_certificate_is_as_large_as_certencoded_returns_at_most() {
     fails(&mut client, 8152, "SELECT CERTENCODED(CERT_ID('c'))");
     assert_eq!(client.int("SELECT 1"), 1);
 }
+
+#[test]
+fn tempdb_has_no_keys() {
+    let fixture = Fixture::new();
+    let mut client = in_database(&fixture);
+    let by = format!("ENCRYPTION BY PASSWORD = '{PASSWORD}'");
+    succeed(&mut client, "USE tempdb");
+    for sql in [
+        format!("CREATE MASTER KEY {by}"),
+        format!("ALTER MASTER KEY REGENERATE WITH {by}"),
+        format!("OPEN MASTER KEY DECRYPTION BY PASSWORD = '{PASSWORD}'"),
+        "CLOSE MASTER KEY".to_owned(),
+        "DROP MASTER KEY".to_owned(),
+        format!("CREATE CERTIFICATE c {by} WITH SUBJECT = 's'"),
+        format!("CREATE ASYMMETRIC KEY a WITH ALGORITHM = RSA_2048 {by}"),
+        format!("CREATE SYMMETRIC KEY k WITH ALGORITHM = AES_256 {by}"),
+        "DROP CERTIFICATE c".to_owned(),
+        "DROP ASYMMETRIC KEY a".to_owned(),
+        "DROP SYMMETRIC KEY k".to_owned(),
+    ] {
+        fails(&mut client, 40510, &sql);
+    }
+    assert_eq!(client.int("SELECT COUNT(*) FROM sys.symmetric_keys"), 0);
+}
