@@ -2,9 +2,12 @@
 //!
 //! - `nothing-is-run`: while plans are shown no statement is run but SET of these options, alone in its batch.
 //! - `calls-are-not-entered`: EXECUTE is listed, with no plan of what it calls.
+//! - `plans-are-measured`: a short statement on a view may have a long plan, and a batch many such statements: memory is
+//!   requested after each plan, and before all are written.
 
 use std::sync::Arc;
 
+use selenite::thread_memory;
 use selenite_compiler::SqlError;
 use selenite_compiler::program::step::{Role, Step};
 use selenite_compiler::program::{PlanForm, Program, StatementSpan, index};
@@ -15,12 +18,15 @@ use selenite_types::Value;
 use super::command::words;
 use super::host::SessionHost;
 use crate::execution::session_executor::is_on_rows;
+use crate::memory;
 use crate::plan::{PlanSet, PlannedStatement, all, document, profile, texts};
 
 /// Answers a request with the plans of its statements.
 pub(super) fn answer(machine: &mut Machine, host: &mut SessionHost<'_>, program: &Arc<Program>, entry: Entry) -> Ended {
     let form = host.state.plan_form.unwrap_or(PlanForm::All);
-    let done = host.explain(program).and_then(|statements| {
+    let (explained, size) = thread_memory::measured(|| host.explain(program));
+    let done = explained.and_then(|statements| {
+        memory::reserve(usize::try_from(size).unwrap_or(usize::MAX).saturating_mul(WRITTEN_SIZE))?;
         let sets = match form {
             PlanForm::Text => texts(&statements),
             PlanForm::All => vec![all(&statements)],
@@ -73,6 +79,7 @@ impl SessionHost<'_> {
                 continue;
             };
             self.poll()?;
+            memory::reserve(0)?;
             let mut planned = PlannedStatement {
                 text: own_text(span, next, program.source()),
                 kind: kind_of(program, steps)?,
@@ -193,6 +200,9 @@ impl SessionHost<'_> {
         Ok(())
     }
 }
+
+/// A plan is written in fewer than four times the memory that it is kept in.
+const WRITTEN_SIZE: usize = 4;
 
 fn as_document(statements: &[PlannedStatement]) -> PlanSet {
     let (column, text) = document(statements);

@@ -1,5 +1,6 @@
 //! SET SHOWPLAN_ALL, SHOWPLAN_TEXT, SHOWPLAN_XML, STATISTICS PROFILE and STATISTICS XML.
 
+use selenite_server::ServerLimits;
 use selenite_tds::ProcedureId;
 use selenite_tds::client::Token;
 use selenite_types::Value;
@@ -384,5 +385,30 @@ fn plans_need_showplan_and_the_right_to_run_the_statement() {
         1
     );
     drop((client, other));
+    fixture.stop();
+}
+
+#[test]
+fn long_plans_of_many_short_statements_are_limited_by_the_sessions_memory() {
+    let fixture = Fixture::limited(ServerLimits {
+        session_memory: 8 << 20,
+        ..ServerLimits::default()
+    });
+    let mut client = fixture.client();
+    succeed(&mut client, "CREATE DATABASE d");
+    succeed(&mut client, "USE d; CREATE TABLE t (a int PRIMARY KEY, b int)");
+    let queries: Vec<String> = (0..200).map(|b| format!("SELECT a FROM t WHERE b = {b}")).collect();
+    succeed(&mut client, &format!("CREATE VIEW v AS {}", queries.join(" UNION ")));
+    for form in ["SHOWPLAN_TEXT", "SHOWPLAN_XML"] {
+        succeed(&mut client, &format!("SET {form} ON"));
+        assert_eq!(
+            numbers(&client.batch(&"SELECT * FROM v; ".repeat(150))),
+            [701],
+            "{form}"
+        );
+        assert!(!texts(&succeed(&mut client, "SELECT * FROM v")).is_empty());
+        succeed(&mut client, &format!("SET {form} OFF"));
+    }
+    drop(client);
     fixture.stop();
 }
