@@ -494,6 +494,8 @@ const TICK: Duration = Duration::from_millis(100);
 
 #[cfg(test)]
 mod tests {
+    use selenite_plan::calibration::Measured;
+
     use super::*;
 
     #[test]
@@ -519,12 +521,20 @@ mod tests {
             load_average: 0.0,
             plain: Costs::new(),
             ciphers: std::collections::BTreeMap::new(),
-            among_others: std::collections::BTreeMap::new(),
+            among_others: None,
             conversion_ns_per_mib: std::collections::BTreeMap::new(),
         };
         store(&calibration, &path).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         assert_eq!(Calibration::parse(&text).unwrap(), calibration);
+        for (shares, is_sound) in [(vec![0.05, -0.02], true), (vec![0.05, 1.5], false), (Vec::new(), false)] {
+            calibration.among_others = Some(Measured {
+                kib: 0.0,
+                sessions: shares,
+            });
+            assert_eq!(store(&calibration, &path).is_ok(), is_sound);
+        }
+        calibration.among_others = None;
         calibration.plain.insert(selenite_plan::Operation::Open, Vec::new());
         assert!(store(&calibration, &path).is_err());
         assert!(store(&calibration, &folder.path().join("no/such")).is_err());

@@ -207,10 +207,10 @@ pub struct Calibration {
     pub plain: Costs,
     /// Differences from `plain`, under each cipher.
     pub ciphers: BTreeMap<Cipher, Costs>,
-    /// What [operations among others](Operation::is_among_others) cost more under a cipher than alone: shares of their
-    /// costs in clear, measured by a mix of them. Calibrations made before 2026-11-29 have none.
+    /// What [operations among others](Operation::is_among_others) cost more than alone when they are encrypted: shares
+    /// of their costs in clear, measured by a mix of them. Calibrations made before 2026-11-29 have none.
     #[serde(default)]
-    pub among_others: BTreeMap<Cipher, Measured>,
+    pub among_others: Option<Measured>,
     /// Nanoseconds of elapsed time in which a MiB is converted under each cipher.
     #[serde(default)]
     pub conversion_ns_per_mib: BTreeMap<Cipher, Measured>,
@@ -276,6 +276,14 @@ impl Calibration {
                     ));
                 }
             }
+        }
+        let is_share =
+            |measured: &Measured| has_values(measured, -1.0) && measured.sessions.iter().all(|one| *one <= 1.0);
+        if !self.among_others.as_ref().is_none_or(is_share) {
+            return Err(PlanError::input(
+                "calibration, among others",
+                "its values must be shares",
+            ));
         }
         for (cipher, measured) in &self.conversion_ns_per_mib {
             if !has_values(measured, 0.0) {

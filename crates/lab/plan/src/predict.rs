@@ -391,11 +391,7 @@ impl<'a> Model<'a> {
     /// What operations among others cost more, as a share of their costs in clear.
     fn surcharge(&self, random: Option<&mut ChaCha8Rng>) -> f64 {
         match self.misfit.among_others {
-            true => nanoseconds(
-                &[misfit::surcharge(self.calibration, &self.question.cipher)],
-                0.0,
-                random,
-            ),
+            true => nanoseconds(&[misfit::surcharge(self.calibration)], 0.0, random),
             false => 0.0,
         }
     }

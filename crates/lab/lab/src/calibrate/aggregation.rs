@@ -30,8 +30,8 @@ pub struct Coefficients {
     pub floor: Costs,
     /// Differences of the copy in clear whose calls the extension counts.
     pub counted: Costs,
-    /// What operations cost more in a mix than alone under each cipher, as a share of their costs in clear.
-    pub among_others: BTreeMap<Cipher, Measured>,
+    /// What operations cost more in a mix than alone when they are encrypted, as a share of their costs in clear.
+    pub among_others: Option<Measured>,
     /// Nanoseconds of elapsed time in which a MiB is converted under each cipher.
     pub conversion_ns_per_mib: BTreeMap<Cipher, Measured>,
 }
@@ -41,7 +41,7 @@ pub struct Coefficients {
 pub fn coefficients(sessions: &[SessionSamples]) -> Coefficients {
     let mut values = Values::default();
     let mut conversions: BTreeMap<Cipher, Vec<f64>> = BTreeMap::new();
-    let mut surcharges: BTreeMap<Cipher, Vec<f64>> = BTreeMap::new();
+    let mut surcharges = Vec::new();
     let has_native = sessions.iter().any(|session| session.aes_instructions);
     for session in sessions {
         let is_native = session.aes_instructions == has_native;
@@ -61,22 +61,21 @@ pub fn coefficients(sessions: &[SessionSamples]) -> Coefficients {
                 values.entry(key).or_default().push(0.0);
             }
         }
-        for (suite, surcharge) in surcharges_of(session) {
-            let cipher = cipher(suite, session.aes_instructions);
-            surcharges.entry(cipher).or_default().push(surcharge);
-        }
+        surcharges.extend(surcharge_of(session).filter(|_| is_native));
         for conversion in &session.conversions {
             let cipher = cipher(&conversion.suite, session.aes_instructions);
             conversions.entry(cipher).or_default().push(conversion.ns_per_mib);
         }
     }
-    let without_size = |values: BTreeMap<Cipher, Vec<f64>>| {
-        let measured = |(cipher, sessions)| (cipher, Measured { kib: 0.0, sessions });
-        values.into_iter().map(measured).collect()
-    };
     let mut found = Coefficients {
-        among_others: without_size(surcharges),
-        conversion_ns_per_mib: without_size(conversions),
+        among_others: (!surcharges.is_empty()).then_some(Measured {
+            kib: 0.0,
+            sessions: surcharges,
+        }),
+        conversion_ns_per_mib: conversions
+            .into_iter()
+            .map(|(cipher, sessions)| (cipher, Measured { kib: 0.0, sessions }))
+            .collect(),
         ..Coefficients::default()
     };
     // In the order of the keys: the sizes of an operation ascend.
@@ -129,16 +128,15 @@ fn of_session(arm: &str, rounds: &Rounds, plain: Option<&Rounds>) -> Option<f64>
     median(&values)
 }
 
-/// By suite, what the operations of a session's mixes cost more than alone, as a share of what those that are
-/// [among others](Operation::is_among_others) cost alone in clear.
-fn surcharges_of(session: &SessionSamples) -> Vec<(&str, f64)> {
+/// What the operations of a session's mixes cost more than alone, as a share of what those that are
+/// [among others](Operation::is_among_others) cost alone in clear: the median over suites, which have it in common
+/// (what is not in the processor's caches is code of the VFS, not of the cipher).
+fn surcharge_of(session: &SessionSamples) -> Option<f64> {
     let mut mixes: BTreeMap<&str, Rounds> = BTreeMap::new();
     for mix in session.mixes.iter().filter(|mix| mix.ns.is_finite()) {
         mixes.entry(&mix.arm).or_default().insert(mix.round, mix.ns);
     }
-    let Some(plain) = mixes.get(PLAIN) else {
-        return Vec::new();
-    };
+    let plain = mixes.get(PLAIN)?;
     let loads: Vec<&Load> = session.mixes.iter().filter_map(|mix| mix.load.as_ref()).collect();
     // Rounds do as much, but for the rows that happen to be in the cache.
     let count = |operation| {
@@ -169,9 +167,8 @@ fn surcharges_of(session: &SessionSamples) -> Vec<(&str, f64)> {
         (base > 0.0).then(|| (measured - expected) / base)
     };
     let suites = mixes.iter().filter(|(arm, _)| Suite::from_name(arm).is_some());
-    suites
-        .filter_map(|(suite, mix)| Some((*suite, of_suite(suite, mix)?)))
-        .collect()
+    let surcharges: Vec<f64> = suites.filter_map(|(suite, mix)| of_suite(suite, mix)).collect();
+    median(&surcharges)
 }
 
 /// Without encryption there is no such operation: an application of the cipher alone, a handshake of TLS.

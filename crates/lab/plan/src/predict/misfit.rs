@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::calibration::{Calibration, Cipher, Measured};
+use crate::calibration::{Calibration, Measured};
 
 /// The deviation of a production operation from the calibrated one: standard deviations, and whether there is a mean.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -57,11 +57,10 @@ impl Misfit {
     }
 }
 
-/// What [operations among others](crate::Operation::is_among_others) cost more under a cipher than alone: of a
-/// calibration that has measured it, else what was found before calibrations did.
-pub(super) fn surcharge(calibration: &Calibration, cipher: &Cipher) -> Measured {
-    let measured = calibration.among_others.get(cipher).cloned();
-    measured.unwrap_or_else(|| Measured {
+/// What [operations among others](crate::Operation::is_among_others) cost more than alone when they are encrypted: of
+/// a calibration that has measured it, else what was found before calibrations did.
+pub(super) fn surcharge(calibration: &Calibration) -> Measured {
+    calibration.among_others.clone().unwrap_or_else(|| Measured {
         kib: 0.0,
         sessions: vec![AMONG_OTHERS],
     })

@@ -69,7 +69,7 @@ pub(crate) fn calibration(noise: f64) -> Calibration {
         load_average: 0.0,
         plain,
         ciphers: BTreeMap::from(ciphers),
-        among_others: BTreeMap::new(),
+        among_others: None,
         conversion_ns_per_mib: BTreeMap::from([(
             cipher(),
             Measured {
@@ -156,7 +156,7 @@ fn an_operation_among_others_costs_more_than_among_its_like() {
         kib: 0.0,
         sessions: vec![0.06, 0.06],
     };
-    measured.among_others = BTreeMap::from([(cipher(), among_others)]);
+    measured.among_others = Some(among_others);
     let added = |calibration: &Calibration, operation: Operation, engine: Engine| {
         let mut observation = observation(vec![load(&[(operation, 50.0)])]);
         observation.engine = engine;

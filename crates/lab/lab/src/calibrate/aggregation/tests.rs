@@ -304,13 +304,23 @@ fn what_a_mix_costs_more_than_its_operations_alone_is_a_share_of_their_costs_in_
         ..SessionSamples::default()
     };
     let found = coefficients(std::slice::from_ref(&session));
-    assert_eq!(found.among_others.len(), 1);
-    let sessions = &found.among_others[&Cipher::of(Suite::Aes256, true)].sessions;
-    assert!((sessions[0] - 0.04).abs() < 1e-12, "{sessions:?}");
+    let sessions = found.among_others.unwrap().sessions;
+    assert!(
+        sessions.len() == 1 && (sessions[0] - 0.04).abs() < 1e-12,
+        "{sessions:?}"
+    );
+    // As costs in clear: of sessions with AES instructions alone.
+    let masked = SessionSamples {
+        aes_instructions: false,
+        ..session.clone()
+    };
+    let both = coefficients(&[session.clone(), masked.clone()]).among_others;
+    assert_eq!(both.map(|measured| measured.sessions), Some(sessions));
+    assert!(coefficients(&[masked]).among_others.is_some());
     // Without counts nothing is known.
     let without = SessionSamples {
         mixes: vec![mix(PLAIN, 200_000.0, None), mix("AES_256", 240_300.0, None)],
         ..session
     };
-    assert!(coefficients(&[without]).among_others.is_empty());
+    assert_eq!(coefficients(&[without]).among_others, None);
 }
