@@ -6,7 +6,8 @@
 //! - log-is-kept: a read transaction is open at all times, from the last round on at the latest. So the log is not begun
 //!   again, but in one case: all of it was in the file when that transaction began, and nothing was appended since
 //!   (`walRestartLog` in wal.c; with read mark 0 held, no later frame is copied to the file). Then all frames of the new
-//!   log are later ones.
+//!   log are later ones. It may begin again more than once: each `PRAGMA wal_checkpoint(TRUNCATE)` of an empty log cuts it
+//!   and gives it other salts (`walCheckpoint`). Once it has a frame, that is not copied to the file, and it is kept.
 //! - one-short-lock: the last round is under the write lock. Then all others are asked to wait, the log is copied to the
 //!   file and emptied, and the copy gets the database's name (`selenite_vfs::hand_over`).
 //! - none-is-left-behind: every connection of every process that has the database open has registered that it moves.
@@ -19,6 +20,7 @@ mod journal_mode;
 mod last_round;
 mod page_map;
 mod row_copier;
+mod row_interval;
 mod strangers;
 
 use std::collections::HashSet;
@@ -512,8 +514,8 @@ impl Run<'_> {
         let file = beside(&self.path, "-wal");
         let first = if from.salts == to.salts {
             from.frames
-        } else if restarts(from.salts) == first_salt(to.salts) || from.frames == 0 {
-            // The log began again once, at `from` (log-is-kept).
+        } else if from.frames == 0 || (1..=RESTART_COUNT_MAX).contains(&restart_count(from.salts, to.salts)) {
+            // The log began again, at `from` (log-is-kept).
             0
         } else {
             return Err(self.busy("its log was replaced while it was copied"));
@@ -593,9 +595,9 @@ fn begin_reading(database: &Database) -> Result<LogEnd, EngineError> {
     parsed.ok_or_else(|| EngineError::usage("the end of the log is unknown", "report this"))
 }
 
-/// The first salt of the log that follows: `walRestartHdr` increments it.
-fn restarts(salts: u64) -> u32 {
-    first_salt(salts).wrapping_add(1)
+/// How often the log began again: `walRestartHdr` increments the first salt.
+fn restart_count(from: u64, to: u64) -> u32 {
+    first_salt(to).wrapping_sub(first_salt(from))
 }
 
 fn first_salt(salts: u64) -> u32 {
@@ -606,6 +608,8 @@ fn to_u64(size: usize) -> u64 {
     u64::try_from(size).unwrap_or(u64::MAX)
 }
 
+/// More restarts of the log are another log: a process that empties it a thousand times a second needs hours for this.
+const RESTART_COUNT_MAX: u32 = 1 << 24;
 /// How often the copy is begun again because definitions changed.
 const RESTART_MAX: u32 = 5;
 /// How often others are kept waiting at the end before it gives up.

@@ -23,7 +23,7 @@ mod lost_and_found;
 mod maker;
 pub(crate) mod node;
 mod page_survey;
-mod record;
+pub(crate) mod record;
 mod report;
 mod row;
 mod schema;
@@ -32,7 +32,7 @@ mod slots;
 mod snapshot;
 mod soundness;
 mod table_layout;
-mod text;
+pub(crate) mod text;
 mod tree;
 
 use std::path::{Path, PathBuf};

@@ -6,36 +6,24 @@
 //!   place (another parent's keys, or in no tree), or has an overflow page that was written: the intervals of all of
 //!   them are reported, of both snapshots.
 //! - superset: more pages may be named as changed than were.
-//! - without-rowid: a table without rowids is one unit, reported whole.
+//! - without-rowid: such a table is a tree of keys with rows in its inner pages, too: a row there is an interval of its
+//!   own, and the rows of a page between two of them are the interval that their keys give, these included.
 //! - indexes-are-derived: pages of indexes don't count: a copy of the rows has them from SQLite.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use super::row_interval::{Key, KeyColumns, Rows};
 use crate::salvage::node::{Cell, Node, NodeKind, u32_at};
 use crate::tree_digest::{DigestFault, PageReader, SnapshotPages};
 use crate::{Database, EngineError};
-
-/// An interval of rowids, both ends included.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Rows {
-    pub first: i64,
-    pub last: i64,
-}
-
-impl Rows {
-    /// All rows of a table.
-    pub const ALL: Self = Self {
-        first: i64::MIN,
-        last: i64::MAX,
-    };
-}
 
 /// A table with the root of its tree.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Table {
     pub name: String,
     pub root: u32,
-    pub has_rowid: bool,
+    /// Of a table WITHOUT ROWID.
+    pub key: Option<KeyColumns>,
 }
 
 /// The pages of all tables in a snapshot.
@@ -56,17 +44,16 @@ struct Place {
     kind: Kind,
 }
 
+/// With the children of a page, and the overflow pages of its rows.
 #[derive(Clone)]
 enum Kind {
-    Inner(Vec<(u32, Rows)>),
-    /// With the overflow pages of its rows.
+    Inner(Vec<(u32, Rows)>, Vec<u32>),
     Leaf(Vec<u32>),
     Overflow,
-    /// A page of a table without rowids.
-    Unit,
 }
 
-/// The rows to copy again, by the number of the table in [`PageMap::tables`]; intervals ascend and don't touch.
+/// The rows to copy again, by the number of the table in [`PageMap::tables`]; intervals of rowids ascend and don't touch,
+/// those of keys may overlap.
 pub type ChangedRows = BTreeMap<usize, Vec<Rows>>;
 
 impl PageMap {
@@ -123,20 +110,22 @@ impl PageMap {
 }
 
 fn tables_of(database: &Database) -> Result<Vec<Table>, EngineError> {
-    let read = || -> Result<Vec<Table>, rusqlite::Error> {
+    let read = || -> Result<Vec<(String, u32, bool)>, rusqlite::Error> {
         let sql = "SELECT s.name, s.rootpage, NOT l.wr FROM main.sqlite_schema AS s JOIN pragma_table_list AS l \
                    ON l.schema = 'main' AND l.name = s.name WHERE s.type = 'table' AND s.rootpage > 0";
         let mut statement = database.connection().prepare(sql)?;
-        let tables = statement.query_map([], |row| {
-            Ok(Table {
-                name: row.get(0)?,
-                root: row.get(1)?,
-                has_rowid: row.get(2)?,
-            })
-        })?;
+        let tables = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         tables.collect()
     };
-    read().map_err(|error| database.error(error))
+    let found = read().map_err(|error| database.error(error))?;
+    let tables = found.into_iter().map(|(name, root, has_rowid)| {
+        let key = match has_rowid {
+            true => None,
+            false => Some(KeyColumns::of(database, &name)?),
+        };
+        Ok(Table { name, root, key })
+    });
+    tables.collect()
 }
 
 struct Reader<'a> {
@@ -191,12 +180,8 @@ impl<'a, 'b> Update<'a, 'b> {
             let Some(place) = update.map.nodes.get(&page_no) else {
                 continue;
             };
-            match place.kind {
-                Kind::Leaf(_) | Kind::Overflow | Kind::Unit => {
-                    update.changed.entry(place.table).or_default().push(place.rows);
-                }
-                Kind::Inner(_) => {}
-            }
+            let rows = place.own_rows();
+            update.changed.entry(place.table).or_default().extend(rows);
             let mut next = page_no;
             while next != 0 && update.touched.insert(next) {
                 next = update.map.nodes.get(&next).map_or(0, |place| place.parent);
@@ -206,14 +191,9 @@ impl<'a, 'b> Update<'a, 'b> {
     }
 
     fn walk_table(&mut self, number: usize) -> Result<(), EngineError> {
-        let Table { root, has_rowid, .. } = self.map.tables[number];
-        if has_rowid {
-            self.visit(root, number, Rows::ALL, 0, 0)?;
-        } else {
-            self.changed.entry(number).or_default().push(Rows::ALL);
-            self.map.nodes.retain(|_, place| place.table != number);
-            self.visit_unit(root, number, 0)?;
-        }
+        let table = &self.map.tables[number];
+        let (root, all) = (table.root, Rows::all(table.key.as_ref()));
+        self.visit(root, number, all, 0, 0)?;
         while let Some(page_no) = self.loose.pop() {
             self.drop_loose(page_no);
         }
@@ -226,24 +206,26 @@ impl<'a, 'b> Update<'a, 'b> {
             return Err(broken(page_no));
         }
         if let Some(place) = self.map.nodes.get_mut(&page_no)
-            && (place.table, place.rows) == (table, rows)
-            && !matches!(place.kind, Kind::Overflow | Kind::Unit)
+            && place.table == table
+            && place.rows == rows
+            && !matches!(place.kind, Kind::Overflow)
             && !self.written.contains(&page_no)
         {
             place.parent = parent;
             if !self.touched.contains(&page_no) {
                 return Ok(());
             }
-            return match place.kind.clone() {
-                Kind::Inner(children) => {
-                    for (child, rows) in children {
+            match &place.kind {
+                // The key of a row may be on an overflow page.
+                Kind::Inner(children, overflow) if overflow.iter().all(|page_no| !self.written.contains(page_no)) => {
+                    for (child, rows) in children.clone() {
                         self.visit(child, table, rows, page_no, depth + 1)?;
                     }
-                    Ok(())
+                    return Ok(());
                 }
                 // An overflow page of one of its rows was written, and reported.
-                Kind::Leaf(_) | Kind::Overflow | Kind::Unit => self.place(page_no, table, rows, parent, depth),
-            };
+                Kind::Inner(..) | Kind::Leaf(_) | Kind::Overflow => {}
+            }
         }
         self.place(page_no, table, rows, parent, depth)
     }
@@ -255,70 +237,95 @@ impl<'a, 'b> Update<'a, 'b> {
         }
         let page = self.reader.read(page_no, self.map.page_bytes)?;
         let node = Node::parse(&page, page_no, self.map.usable).ok_or_else(|| broken(page_no))?;
-        let kind = match node.kind {
-            NodeKind::TableLeaf => {
-                self.changed.entry(table).or_default().push(rows);
-                Kind::Leaf(self.place_overflow(&node.cells, table, page_no)?)
+        let kind = match (node.kind, &rows) {
+            (NodeKind::TableLeaf, Rows::Rowids { .. }) | (NodeKind::IndexLeaf, Rows::Keys { .. }) => {
+                Kind::Leaf(self.place_overflow(&node.cells, table, page_no, &rows)?)
             }
-            NodeKind::TableInner => {
-                let mut children = Vec::with_capacity(node.cells.len() + 1);
-                let mut first = rows.first;
-                for cell in &node.cells {
-                    let last = cell.rowid;
-                    if last < first || last > rows.last {
-                        return Err(broken(page_no));
-                    }
-                    children.push((cell.child.unwrap_or(0), Rows { first, last }));
-                    first = last.saturating_add(1);
-                }
-                let last = Rows { first, last: rows.last };
-                children.push((node.last_child.unwrap_or(0), last));
-                Kind::Inner(children)
+            (NodeKind::TableInner, Rows::Rowids { first, last }) => {
+                let children = children_by_rowid(&node, (*first, *last)).ok_or_else(|| broken(page_no))?;
+                Kind::Inner(children, Vec::new())
             }
-            NodeKind::IndexInner | NodeKind::IndexLeaf => return Err(broken(page_no)),
+            (NodeKind::IndexInner, Rows::Keys { first, last }) => {
+                self.children_by_key(&node, &page, (table, page_no), (first, last))?
+            }
+            (NodeKind::TableLeaf | NodeKind::TableInner, Rows::Keys { .. })
+            | (NodeKind::IndexLeaf | NodeKind::IndexInner, Rows::Rowids { .. }) => return Err(broken(page_no)),
         };
         let children = match &kind {
-            Kind::Inner(children) => children.clone(),
-            Kind::Leaf(_) | Kind::Overflow | Kind::Unit => Vec::new(),
+            Kind::Inner(children, _) => children.clone(),
+            Kind::Leaf(_) | Kind::Overflow => Vec::new(),
         };
-        self.map.nodes.insert(
-            page_no,
-            Place {
-                table,
-                rows,
-                parent,
-                kind,
-            },
-        );
+        let place = Place {
+            table,
+            rows,
+            parent,
+            kind,
+        };
+        self.changed.entry(table).or_default().extend(place.own_rows());
+        self.map.nodes.insert(page_no, place);
         for (child, rows) in children {
             self.visit(child, table, rows, page_no, depth + 1)?;
         }
         Ok(())
     }
 
-    fn place_overflow(&mut self, cells: &[Cell], table: usize, leaf: u32) -> Result<Vec<u32>, EngineError> {
+    fn place_overflow(
+        &mut self,
+        cells: &[Cell],
+        table: usize,
+        leaf: u32,
+        of_leaf: &Rows,
+    ) -> Result<Vec<u32>, EngineError> {
         let mut pages = Vec::new();
         for cell in cells {
-            let rows = Rows {
-                first: cell.rowid,
-                last: cell.rowid,
+            let rows = match of_leaf {
+                Rows::Rowids { .. } => Rows::Rowids {
+                    first: cell.rowid,
+                    last: cell.rowid,
+                },
+                Rows::Keys { .. } => of_leaf.clone(),
             };
-            self.follow_chain(cell, |update, page_no| {
-                let place = Place {
-                    table,
-                    rows,
-                    parent: leaf,
-                    kind: Kind::Overflow,
-                };
-                update.put(page_no, place);
-                update.placed.insert(page_no);
-                pages.push(page_no);
-            })?;
+            let chain = self.chain(cell, |_| ())?;
+            self.put_chain(&chain, table, leaf, &rows);
+            pages.extend(chain);
         }
         Ok(pages)
     }
 
-    fn follow_chain(&mut self, cell: &Cell, mut each: impl FnMut(&mut Self, u32)) -> Result<(), EngineError> {
+    /// The children of an inner page of keys: between two of them is a row.
+    fn children_by_key(
+        &mut self,
+        node: &Node,
+        page: &[u8],
+        (table, page_no): (usize, u32),
+        (first, last): (&Option<Key>, &Option<Key>),
+    ) -> Result<Kind, EngineError> {
+        let (mut children, mut overflow) = (Vec::with_capacity(node.cells.len() + 1), Vec::new());
+        let mut first = first.clone();
+        for cell in &node.cells {
+            let (at, size) = cell.local;
+            let mut record = page[at..at + size].to_vec();
+            let chain = self.chain(cell, |part| record.extend_from_slice(part))?;
+            let columns = self.map.tables[table].key.as_ref().ok_or_else(|| broken(page_no))?;
+            let key = Some(columns.key(&record)?);
+            let row = Rows::Keys {
+                first: key.clone(),
+                last: key.clone(),
+            };
+            self.put_chain(&chain, table, page_no, &row);
+            overflow.extend(chain);
+            let last = key.clone();
+            children.push((cell.child.unwrap_or(0), Rows::Keys { first, last }));
+            first = key;
+        }
+        let last = last.clone();
+        children.push((node.last_child.unwrap_or(0), Rows::Keys { first, last }));
+        Ok(Kind::Inner(children, overflow))
+    }
+
+    /// The overflow pages of a row; `each` has their parts of it.
+    fn chain(&mut self, cell: &Cell, mut each: impl FnMut(&[u8])) -> Result<Vec<u32>, EngineError> {
+        let mut pages = Vec::new();
         let mut next = cell.overflow.unwrap_or(0);
         let mut left = cell.payload_size.saturating_sub(cell.local.1);
         while left > 0 {
@@ -326,38 +333,25 @@ impl<'a, 'b> Update<'a, 'b> {
                 return Err(broken(next));
             }
             let page = self.reader.read(next, self.map.page_bytes)?;
-            each(self, next);
-            left = left.saturating_sub(self.map.usable - 4);
+            let size = left.min(self.map.usable - 4);
+            each(&page[4..4 + size]);
+            pages.push(next);
+            left -= size;
             next = u32_at(&page, 0).unwrap_or(0);
         }
-        Ok(())
+        Ok(pages)
     }
 
-    fn visit_unit(&mut self, page_no: u32, table: usize, depth: usize) -> Result<(), EngineError> {
-        if depth > DEPTH_MAX || !self.placed.insert(page_no) {
-            return Err(broken(page_no));
-        }
-        let page = self.reader.read(page_no, self.map.page_bytes)?;
-        let node = Node::parse(&page, page_no, self.map.usable).ok_or_else(|| broken(page_no))?;
-        let unit = |parent| Place {
-            table,
-            rows: Rows::ALL,
-            parent,
-            kind: Kind::Unit,
-        };
-        self.put(page_no, unit(0));
-        for cell in &node.cells {
-            self.follow_chain(cell, |update, overflow| {
-                update.put(overflow, unit(page_no));
-                update.placed.insert(overflow);
-            })?;
-            if let Some(child) = cell.child {
-                self.visit_unit(child, table, depth + 1)?;
-            }
-        }
-        match node.last_child {
-            Some(child) => self.visit_unit(child, table, depth + 1),
-            None => Ok(()),
+    fn put_chain(&mut self, chain: &[u32], table: usize, parent: u32, rows: &Rows) {
+        for &page_no in chain {
+            let place = Place {
+                table,
+                rows: rows.clone(),
+                parent,
+                kind: Kind::Overflow,
+            };
+            self.put(page_no, place);
+            self.placed.insert(page_no);
         }
     }
 
@@ -369,13 +363,14 @@ impl<'a, 'b> Update<'a, 'b> {
 
     /// Notes that what lay at a page does not lie there any more.
     fn loosen(&mut self, before: Place) {
+        self.changed.entry(before.table).or_default().extend(before.own_rows());
         match before.kind {
-            Kind::Inner(children) => self.loose.extend(children.into_iter().map(|(child, _)| child)),
-            Kind::Leaf(overflow) => {
-                self.changed.entry(before.table).or_default().push(before.rows);
+            Kind::Inner(children, overflow) => {
+                self.loose.extend(children.into_iter().map(|(child, _)| child));
                 self.loose.extend(overflow);
             }
-            Kind::Overflow | Kind::Unit => self.changed.entry(before.table).or_default().push(before.rows),
+            Kind::Leaf(overflow) => self.loose.extend(overflow),
+            Kind::Overflow => {}
         }
     }
 
@@ -390,19 +385,62 @@ impl<'a, 'b> Update<'a, 'b> {
 
     fn changed(self) -> ChangedRows {
         let mut changed = self.changed;
+        changed.retain(|_, intervals| !intervals.is_empty());
         for intervals in changed.values_mut() {
             intervals.sort_unstable();
-            let mut merged: Vec<Rows> = Vec::with_capacity(intervals.len());
-            for next in intervals.drain(..) {
-                match merged.last_mut() {
-                    Some(last) if next.first <= last.last.saturating_add(1) => last.last = last.last.max(next.last),
-                    Some(_) | None => merged.push(next),
-                }
-            }
-            *intervals = merged;
+            intervals.dedup();
+            intervals.dedup_by(|next, before| merge(before, next));
         }
         changed
     }
+}
+
+impl Place {
+    /// The rows that are on the page itself, or may be.
+    fn own_rows(&self) -> Vec<Rows> {
+        match &self.kind {
+            Kind::Leaf(_) | Kind::Overflow => vec![self.rows.clone()],
+            Kind::Inner(children, _) => {
+                // Behind each child but the last one.
+                let children = children.split_last().map_or(&[][..], |(_, others)| others);
+                let keys = children.iter().filter_map(|(_, rows)| match rows {
+                    Rows::Keys { last, .. } => Some(last.clone()),
+                    Rows::Rowids { .. } => None,
+                });
+                let rows = keys.map(|key| Rows::Keys {
+                    first: key.clone(),
+                    last: key,
+                });
+                rows.collect()
+            }
+        }
+    }
+}
+
+/// Adds an interval of rowids to the one before it, if they touch.
+fn merge(before: &mut Rows, next: &Rows) -> bool {
+    match (before, next) {
+        (Rows::Rowids { last, .. }, Rows::Rowids { first, last: end }) if *first <= last.saturating_add(1) => {
+            *last = (*last).max(*end);
+            true
+        }
+        (Rows::Rowids { .. } | Rows::Keys { .. }, Rows::Rowids { .. } | Rows::Keys { .. }) => false,
+    }
+}
+
+/// The children of an inner page of rowids; `None` if they are not in order.
+fn children_by_rowid(node: &Node, (mut first, end): (i64, i64)) -> Option<Vec<(u32, Rows)>> {
+    let mut children = Vec::with_capacity(node.cells.len() + 1);
+    for cell in &node.cells {
+        let last = cell.rowid;
+        if last < first || last > end {
+            return None;
+        }
+        children.push((cell.child.unwrap_or(0), Rows::Rowids { first, last }));
+        first = last.saturating_add(1);
+    }
+    children.push((node.last_child.unwrap_or(0), Rows::Rowids { first, last: end }));
+    Some(children)
 }
 
 fn broken(page_no: u32) -> EngineError {

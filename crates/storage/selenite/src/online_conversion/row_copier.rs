@@ -9,7 +9,8 @@
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params_from_iter};
 
-use super::page_map::{ChangedRows, Rows, Table};
+use super::page_map::{ChangedRows, Table};
+use super::row_interval::{KeyColumns, Rows};
 use crate::content_digest::quote;
 use crate::{Database, EngineError};
 
@@ -23,11 +24,17 @@ pub struct RowCopier {
 }
 
 struct Statements {
-    delete: String,
-    insert: String,
-    read_source: String,
-    read_copy: String,
-    has_rowid: bool,
+    name: String,
+    /// The list of columns.
+    columns: String,
+    order: TableOrder,
+}
+
+/// What the rows of a table are in the order of.
+enum TableOrder {
+    /// By this name.
+    Rowid(&'static str),
+    Key(KeyColumns),
 }
 
 impl RowCopier {
@@ -39,8 +46,9 @@ impl RowCopier {
         let mut statements = Vec::with_capacity(tables.len());
         for table in tables {
             let made = Statements::of(database, table)?;
-            for sql in [&made.delete, &made.insert] {
-                let compiled = database.connection().prepare(sql).map(drop);
+            let all = Rows::all(table.key.as_ref());
+            for sql in [made.delete(&all), made.insert(&all)] {
+                let compiled = database.connection().prepare(&sql).map(drop);
                 compiled.map_err(|error| advise(database.error(error), &table.name))?;
             }
             statements.push(made);
@@ -66,18 +74,18 @@ impl RowCopier {
         let run = || -> Result<usize, rusqlite::Error> {
             let connection = database.connection();
             for (number, rows) in each(&changed) {
-                self.statements[number].execute(connection, &self.statements[number].delete, rows)?;
+                execute(connection, &self.statements[number].delete(rows), rows)?;
             }
             let mut count = 0;
             for (number, rows) in each(&changed) {
-                count += self.statements[number].execute(connection, &self.statements[number].insert, rows)?;
+                count += execute(connection, &self.statements[number].insert(rows), rows)?;
             }
             if let Some(sequence) = self.sequence
                 && !changed.is_empty()
             {
                 let statements = &self.statements[sequence];
-                statements.execute(connection, &statements.delete, Rows::ALL)?;
-                statements.execute(connection, &statements.insert, Rows::ALL)?;
+                execute(connection, &statements.delete(&Rows::ALL), &Rows::ALL)?;
+                execute(connection, &statements.insert(&Rows::ALL), &Rows::ALL)?;
             }
             Ok(count)
         };
@@ -88,10 +96,10 @@ impl RowCopier {
     }
 }
 
-fn each(changed: &ChangedRows) -> impl Iterator<Item = (usize, Rows)> {
+fn each(changed: &ChangedRows) -> impl Iterator<Item = (usize, &Rows)> {
     changed
         .iter()
-        .flat_map(|(number, intervals)| intervals.iter().map(|rows| (*number, *rows)))
+        .flat_map(|(number, intervals)| intervals.iter().map(|rows| (*number, rows)))
 }
 
 impl Statements {
@@ -107,8 +115,9 @@ impl Statements {
         let taken = all_columns(database, &table.name)?;
         let is_taken = |alias: &&str| taken.iter().any(|column| column.eq_ignore_ascii_case(alias));
         let mut names: Vec<String> = columns.iter().map(|(name, _)| quote(name)).collect();
-        let mut condition = String::new();
-        if table.has_rowid {
+        let order = if let Some(key) = &table.key {
+            TableOrder::Key(key.clone())
+        } else {
             let Some(alias) = ["rowid", "_rowid_", "oid"].into_iter().find(|alias| !is_taken(alias)) else {
                 return Err(EngineError::usage(
                     format!("table {}: its columns have all names of the rowid", table.name),
@@ -116,47 +125,55 @@ impl Statements {
                 ));
             };
             names.insert(0, alias.to_owned());
-            condition = format!(" WHERE {alias} BETWEEN ?1 AND ?2");
-        }
-        let name = quote(&table.name);
-        let list = names.join(", ");
-        let order = if table.has_rowid {
-            format!(" ORDER BY {}", names[0])
-        } else {
-            String::new()
+            TableOrder::Rowid(alias)
         };
-        let read = |schema: &str| format!("SELECT {list} FROM {schema}.{name} NOT INDEXED{condition}{order}");
         Ok(Self {
-            delete: format!("DELETE FROM {COPY}.{name}{condition}"),
-            insert: format!("INSERT INTO {COPY}.{name} ({list}) {}", read("main")),
-            read_source: read("main"),
-            read_copy: read(COPY),
-            has_rowid: table.has_rowid,
+            name: quote(&table.name),
+            columns: names.join(", "),
+            order,
         })
     }
 
-    fn bounds(&self, rows: Rows) -> Vec<i64> {
-        if self.has_rowid {
-            vec![rows.first, rows.last]
-        } else {
-            Vec::new()
+    fn condition(&self, rows: &Rows) -> String {
+        match &self.order {
+            TableOrder::Rowid(alias) => format!(" WHERE {alias} BETWEEN ?1 AND ?2"),
+            TableOrder::Key(key) => key.condition(rows),
         }
     }
 
-    fn execute(&self, connection: &Connection, sql: &str, rows: Rows) -> Result<usize, rusqlite::Error> {
-        connection
-            .prepare_cached(sql)?
-            .execute(params_from_iter(self.bounds(rows)))
+    fn delete(&self, rows: &Rows) -> String {
+        format!("DELETE FROM {COPY}.{}{}", self.name, self.condition(rows))
+    }
+
+    /// Intervals of keys may overlap: a row that is there is copied already. One that another row kept out is missing
+    /// when they are compared.
+    fn insert(&self, rows: &Rows) -> String {
+        let or = match self.order {
+            TableOrder::Rowid(_) => "",
+            TableOrder::Key(_) => " OR IGNORE",
+        };
+        let Self { name, columns, .. } = self;
+        format!("INSERT{or} INTO {COPY}.{name} ({columns}) {}", self.read("main", rows))
+    }
+
+    fn read(&self, schema: &str, rows: &Rows) -> String {
+        let Self { name, columns, .. } = self;
+        let order = match &self.order {
+            TableOrder::Rowid(alias) => alias,
+            TableOrder::Key(key) => key.order(),
+        };
+        let condition = self.condition(rows);
+        format!("SELECT {columns} FROM {schema}.{name} NOT INDEXED{condition} ORDER BY {order}")
     }
 
     /// `compared`.
-    fn compare(&self, database: &Database, rows: Rows) -> Result<(), EngineError> {
+    fn compare(&self, database: &Database, rows: &Rows) -> Result<(), EngineError> {
         let run = || -> Result<bool, rusqlite::Error> {
-            let mut source = database.connection().prepare_cached(&self.read_source)?;
-            let mut copy = database.connection().prepare_cached(&self.read_copy)?;
+            let mut source = database.connection().prepare_cached(&self.read("main", rows))?;
+            let mut copy = database.connection().prepare_cached(&self.read(COPY, rows))?;
             let columns = source.column_count();
-            let mut source = source.query(params_from_iter(self.bounds(rows)))?;
-            let mut copy = copy.query(params_from_iter(self.bounds(rows)))?;
+            let mut source = source.query(params_from_iter(rows.parameters()))?;
+            let mut copy = copy.query(params_from_iter(rows.parameters()))?;
             loop {
                 match (source.next()?, copy.next()?) {
                     (None, None) => return Ok(true),
@@ -175,9 +192,19 @@ impl Statements {
             return Ok(());
         }
         Err(EngineError::CopyDiffers {
-            what: format!("rows {} to {} of {}", rows.first, rows.last, self.read_source),
+            what: match rows {
+                Rows::Rowids { first, last } => format!("rows {first} to {last} of {}", self.name),
+                // A key is content.
+                Rows::Keys { .. } => format!("rows of {}", self.name),
+            },
         })
     }
+}
+
+fn execute(connection: &Connection, sql: &str, rows: &Rows) -> Result<usize, rusqlite::Error> {
+    connection
+        .prepare_cached(sql)?
+        .execute(params_from_iter(rows.parameters()))
 }
 
 /// Numbers are the same if their bits are.
@@ -208,3 +235,6 @@ fn advise(mut error: EngineError, table: &str) -> EngineError {
     }
     error
 }
+
+#[cfg(test)]
+mod tests;

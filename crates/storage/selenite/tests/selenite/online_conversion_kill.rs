@@ -57,6 +57,20 @@ fn a_kill_at_any_step_leaves_one_database_that_was_in_rollback_mode() {
     }
 }
 
+fn commit(number: u32) -> String {
+    format!(
+        "BEGIN IMMEDIATE; INSERT INTO log (number) VALUES ({number});
+         INSERT INTO pair VALUES ('commit {number}', randomblob(900)); DELETE FROM pair WHERE key = 'k1{number}'; COMMIT"
+    )
+}
+
+fn check_commits(connection: &Connection, commits: i64, at: &str) {
+    assert_eq!(number(connection, "SELECT count(*) FROM log"), commits, "{at}");
+    // The third one has no row of a table WITHOUT ROWID.
+    let pairs = number(connection, "SELECT count(*) FROM pair WHERE key LIKE 'commit %'");
+    assert_eq!(pairs, commits - 1, "{at}");
+}
+
 fn check_a_kill_at_any_step(goal: Goal, journal_mode: &str) {
     let count = {
         let fixture = Fixture::new();
@@ -72,7 +86,7 @@ fn check_a_kill_at_any_step(goal: Goal, journal_mode: &str) {
         let busy = open(&fixture, &path);
         let idle = open(&fixture, &path);
         assert_eq!(number(&idle, "SELECT count(*) FROM note"), 300);
-        busy.execute_batch("INSERT INTO log (number) VALUES (1)").unwrap();
+        busy.execute_batch(&commit(1)).unwrap();
         let mut converting = Converting::start(&fixture, &path, goal, (stop_at, 5000));
         let said = converting.hear();
         if said.starts_with("done") {
@@ -81,7 +95,8 @@ fn check_a_kill_at_any_step(goal: Goal, journal_mode: &str) {
         // Under its lock it can't be written; everywhere else it can.
         busy.busy_timeout(Duration::ZERO).unwrap();
         let mut commits = 1;
-        let inserted = busy.execute_batch("INSERT INTO log (number) VALUES (2)");
+        let inserted = busy.execute_batch(&commit(2));
+        let _ = busy.execute_batch("ROLLBACK");
         commits += i64::from(inserted.is_ok());
         // SQLITE_PROTOCOL would be no answer: an application does not try again.
         let code = inserted.err().map(|error| error.sqlite_error_code());
@@ -105,14 +120,10 @@ fn check_a_kill_at_any_step(goal: Goal, journal_mode: &str) {
             "{said}, step {stop_at}"
         );
         let new = open(&fixture, &path);
-        new.execute_batch("INSERT INTO log (number) VALUES (4)").unwrap();
+        new.execute_batch(&commit(4)).unwrap();
         commits += 1;
         for connection in [&busy, &idle, &new] {
-            assert_eq!(
-                number(connection, "SELECT count(*) FROM log"),
-                commits,
-                "{said}, step {stop_at}"
-            );
+            check_commits(connection, commits, &format!("{said}, step {stop_at}"));
             assert_eq!(is_encrypted(connection), is_encrypted(&new), "{said}, step {stop_at}");
         }
         let checked: String = idle.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();

@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use selenite::Access;
 use selenite_testing::own_process::test_command;
 
-use crate::online_conversion::{Converting, GOALS, Goal, made, number, open, run};
+use crate::online_conversion::{Converting, GOALS, Goal, is_done, made, number, open, run};
 use crate::support::Fixture;
 
 /// Opens the database, commits, and closes it, again and again until its input ends.
@@ -181,3 +181,42 @@ fn applications_that_open_it_meanwhile_lose_no_commit_and_get_no_error() {
 
 /// Several times what a conversion takes that waits for no one.
 const STOPPED_MAX: Duration = Duration::from_millis(300);
+
+/// Each of these statements gives the log other salts.
+#[test]
+fn a_log_that_is_cut_meanwhile_is_followed() {
+    for goal in GOALS {
+        let mut cuts = 0;
+        for stop_at in [6, 12, 18] {
+            cuts += check_a_log_that_is_cut(goal, stop_at);
+        }
+        assert!(cuts > 0, "the log was never cut");
+    }
+}
+
+fn check_a_log_that_is_cut(goal: Goal, stop_at: u32) -> i64 {
+    let fixture = Fixture::new();
+    let path = made(&fixture, 2000, goal);
+    let connection = open(&fixture, &path);
+    // All of the log is in the file, and none of it is gone.
+    connection.execute_batch("UPDATE note SET number = 0").unwrap();
+    number(&connection, "PRAGMA wal_checkpoint(PASSIVE)");
+    connection.busy_timeout(Duration::ZERO).unwrap();
+    let mut converting = Converting::start(&fixture, &path, goal, (stop_at, 5000));
+    let said = converting.hear();
+    assert!(said.starts_with("stopped"), "{said}");
+    let busy: i64 = (0..3)
+        .map(|_| number(&connection, "PRAGMA wal_checkpoint(TRUNCATE)"))
+        .sum();
+    connection
+        .execute_batch("UPDATE note SET number = 7 WHERE id = 5; UPDATE pair SET value = 7 WHERE key = 'k5'")
+        .unwrap();
+    converting.go_on();
+    let said = converting.hear();
+    assert!(said.starts_with("done"), "{said}, stopped at {stop_at}");
+    connection.busy_timeout(Duration::from_secs(60)).unwrap();
+    assert_eq!(number(&connection, "SELECT number FROM note WHERE id = 5"), 7);
+    assert_eq!(number(&connection, "SELECT value FROM pair WHERE key = 'k5'"), 7);
+    assert!(is_done(&connection, goal));
+    3 - busy
+}
