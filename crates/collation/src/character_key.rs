@@ -1,7 +1,7 @@
 //! Characters as LIKE sees them: to be equal, and to lie between two others, by an order.
 
-use crate::Order;
 use crate::weight::{Unit, Weight, ascii_weight, decode, weight};
+use crate::{Collation, Order};
 
 /// A character's place in an order: equal for equal characters, and for no others.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -28,34 +28,40 @@ impl CharacterKey {
         self.0 & PAIR == 0
     }
 
-    fn of_unit(unit: Unit, order: Order) -> Self {
+    fn of_unit(unit: Unit, collation: Collation) -> Self {
+        let order = collation.order();
         let weight: Weight = weight(unit);
         let letters = u64::from(weight.primary) << PRIMARY_SHIFT | u64::from(weight.second) << SECOND_SHIFT;
         let accent = u64::from(order.accent(&weight)) << ACCENT_SHIFT;
         let case = u64::from(order.case_rank(unit)) << CASE_SHIFT;
-        let pair = if unit > 0xffff { PAIR } else { 0 };
+        let pair = match unit > 0xffff && !collation.counts_code_points() {
+            true => PAIR,
+            false => 0,
+        };
         Self(letters | accent | case | pair)
     }
 }
 
-/// The keys of a text's characters; of a binary order those of its units of UTF-16.
+/// The keys of a text's characters; of a binary order those of its units of UTF-16, or of its code points if the
+/// collation counts these.
 #[inline]
-pub fn character_keys(text: &str, order: Order) -> impl Iterator<Item = CharacterKey> {
-    let by_unit = order.is_binary().then(|| {
-        text.encode_utf16()
-            .map(|unit| CharacterKey(u64::from(unit) << PRIMARY_SHIFT))
-    });
-    let by_weight = (!order.is_binary()).then_some(Characters {
+pub fn character_keys(text: &str, collation: Collation) -> impl Iterator<Item = CharacterKey> {
+    let (is_binary, by_point) = (collation.order().is_binary(), collation.counts_code_points());
+    let key = |number: u32| CharacterKey(u64::from(number) << PRIMARY_SHIFT);
+    let units = (is_binary && !by_point).then(|| text.encode_utf16().map(move |unit| key(unit.into())));
+    let points = (is_binary && by_point).then(|| text.chars().map(move |character| key(character.into())));
+    let weights = (!is_binary).then_some(Characters {
         rest: text.as_bytes(),
-        order,
+        collation,
     });
-    by_unit.into_iter().flatten().chain(by_weight.into_iter().flatten())
+    let binary = units.into_iter().flatten().chain(points.into_iter().flatten());
+    binary.chain(weights.into_iter().flatten())
 }
 
 /// The characters of a text, weighed.
 struct Characters<'a> {
     rest: &'a [u8],
-    order: Order,
+    collation: Collation,
 }
 
 impl Iterator for Characters<'_> {
@@ -68,7 +74,7 @@ impl Iterator for Characters<'_> {
             return None;
         }
         self.rest = self.rest.get(size..).unwrap_or(&[]);
-        Some(CharacterKey::of_unit(unit, self.order))
+        Some(CharacterKey::of_unit(unit, self.collation))
     }
 }
 

@@ -16,6 +16,18 @@ struct Named {
     family: Family,
     /// Whether kana type and width count by its name (they do in every order): `_KS_WS`.
     is_wide: bool,
+    characters: Characters,
+}
+
+/// What is a character, and how varchar holds it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Characters {
+    /// A unit of UTF-16; varchar is in code page 1252.
+    Units,
+    /// A code point: `_SC`.
+    CodePoints,
+    /// A code point; varchar is in UTF-8: `_UTF8`.
+    Utf8,
 }
 
 /// Where a collation comes from.
@@ -84,6 +96,51 @@ impl Collation {
         self.order().hash(text, hasher);
     }
 
+    /// Whether functions count code points, and not units of UTF-16: `_SC` and `_UTF8`.
+    #[inline]
+    #[must_use]
+    pub fn counts_code_points(self) -> bool {
+        match self.named().characters {
+            Characters::Units => false,
+            Characters::CodePoints | Characters::Utf8 => true,
+        }
+    }
+
+    /// Whether char and varchar are in UTF-8.
+    #[inline]
+    #[must_use]
+    pub fn is_utf8(self) -> bool {
+        match self.named().characters {
+            Characters::Units | Characters::CodePoints => false,
+            Characters::Utf8 => true,
+        }
+    }
+
+    /// How many characters LEN counts for a code point.
+    #[inline]
+    #[must_use]
+    pub fn character_length(self, character: char) -> usize {
+        match self.counts_code_points() {
+            true => 1,
+            false => character.len_utf16(),
+        }
+    }
+
+    /// How many characters LEN counts.
+    #[must_use]
+    pub fn text_length(self, text: &str) -> usize {
+        match text.is_ascii() {
+            true => text.len(),
+            false => text.chars().map(|character| self.character_length(character)).sum(),
+        }
+    }
+
+    /// The code page of char and varchar.
+    #[must_use]
+    pub fn code_page(self) -> i32 {
+        if self.is_utf8() { 65001 } else { 1252 }
+    }
+
     /// What `fn_helpcollations` says of it.
     #[must_use]
     pub fn description(self) -> String {
@@ -92,9 +149,10 @@ impl Collation {
             Family::Sql(_) | Family::Windows => "Latin1-General",
             Family::Windows100 => "Latin1-General-100",
         };
+        let utf8 = if self.is_utf8() { ", UTF8" } else { "" };
         let senses = match named.order {
-            Order::Binary => return format!("{family}, binary sort"),
-            Order::CodePoint => return format!("{family}, binary code point comparison sort"),
+            Order::Binary => return format!("{family}, binary sort{utf8}"),
+            Order::CodePoint => return format!("{family}, binary code point comparison sort{utf8}"),
             Order::CaseInsensitive => "case-insensitive, accent-sensitive",
             Order::CapitalsFirst | Order::CapitalsLast => "case-sensitive, accent-sensitive",
             Order::AccentInsensitive => "case-insensitive, accent-insensitive",
@@ -109,7 +167,11 @@ impl Collation {
             }
             Family::Windows | Family::Windows100 => String::new(),
         };
-        format!("{family}, {senses}, {wide}{code_page}")
+        let supplementary = match self.counts_code_points() {
+            true => ", supplementary characters",
+            false => "",
+        };
+        format!("{family}, {senses}, {wide}{code_page}{supplementary}{utf8}")
     }
 
     /// What is ignored, as the bits of Windows' comparisons: 1 case, 2 accents, 65536 kana type, 131072 width.
@@ -155,6 +217,7 @@ const fn named(name: &'static str, family: Family, order: Order) -> Named {
         order,
         family,
         is_wide: false,
+        characters: Characters::Units,
     }
 }
 
@@ -165,9 +228,32 @@ const fn wide(name: &'static str, family: Family, order: Order) -> Named {
     }
 }
 
+/// A collation of Latin1_General_100 with supplementary characters.
+const fn supplementary(name: &'static str, order: Order) -> Named {
+    Named {
+        characters: Characters::CodePoints,
+        ..named(name, Family::Windows100, order)
+    }
+}
+
+const fn utf8(name: &'static str, order: Order) -> Named {
+    Named {
+        characters: Characters::Utf8,
+        ..named(name, Family::Windows100, order)
+    }
+}
+
+/// The same with regard to kana type and width.
+const fn widened(collation: Named) -> Named {
+    Named {
+        is_wide: true,
+        ..collation
+    }
+}
+
 const DEFAULT: Named = named("SQL_Latin1_General_CP1_CI_AS", Family::Sql(52), Order::CaseInsensitive);
 
-static NAMED: [Named; 19] = [
+static NAMED: [Named; 32] = [
     DEFAULT,
     named("Latin1_General_BIN2", Family::Windows, Order::CodePoint),
     named("Latin1_General_100_BIN", Family::Windows100, Order::Binary),
@@ -203,6 +289,25 @@ static NAMED: [Named; 19] = [
         Order::AccentInsensitive,
     ),
     named("SQL_Latin1_General_CP1_CS_AS", Family::Sql(51), Order::CapitalsFirst),
+    utf8("Latin1_General_100_BIN2_UTF8", Order::CodePoint),
+    supplementary("Latin1_General_100_CI_AI_SC", Order::AccentInsensitive),
+    utf8("Latin1_General_100_CI_AI_SC_UTF8", Order::AccentInsensitive),
+    widened(supplementary(
+        "Latin1_General_100_CI_AI_KS_WS_SC",
+        Order::AccentInsensitive,
+    )),
+    widened(utf8("Latin1_General_100_CI_AI_KS_WS_SC_UTF8", Order::AccentInsensitive)),
+    supplementary("Latin1_General_100_CI_AS_SC", Order::CaseInsensitive),
+    utf8("Latin1_General_100_CI_AS_SC_UTF8", Order::CaseInsensitive),
+    widened(supplementary(
+        "Latin1_General_100_CI_AS_KS_WS_SC",
+        Order::CaseInsensitive,
+    )),
+    widened(utf8("Latin1_General_100_CI_AS_KS_WS_SC_UTF8", Order::CaseInsensitive)),
+    supplementary("Latin1_General_100_CS_AS_SC", Order::CapitalsLast),
+    utf8("Latin1_General_100_CS_AS_SC_UTF8", Order::CapitalsLast),
+    widened(supplementary("Latin1_General_100_CS_AS_KS_WS_SC", Order::CapitalsLast)),
+    widened(utf8("Latin1_General_100_CS_AS_KS_WS_SC_UTF8", Order::CapitalsLast)),
 ];
 
 #[cfg(test)]
@@ -215,7 +320,7 @@ mod tests {
             ("sql_latin1_general_cp1_ci_as", Some(Collation::DEFAULT)),
             ("LATIN1_GENERAL_BIN2", Some(Collation::BIN2)),
             ("Latin1_General_CS_AI", None),
-            ("Latin1_General_100_CI_AS_SC_UTF8", None),
+            ("Latin1_General_100_CI_AS_UTF8", None),
         ] {
             assert_eq!(Collation::from_name(name), found, "{name}");
         }
@@ -244,6 +349,9 @@ mod tests {
             assert_eq!(collation.order().is_binary(), has("_BIN"), "{name}");
             assert_eq!(style & 0x3_0000 == 0, has("_KS_WS") || has("_BIN"), "{name}");
             assert_eq!(collation.version() == 2, has("_100_"), "{name}");
+            assert_eq!(collation.is_utf8(), has("_UTF8"), "{name}");
+            assert_eq!(collation.counts_code_points(), has("_SC") || has("_UTF8"), "{name}");
+            assert_eq!(collation.code_page() == 65001, has("_UTF8"), "{name}");
             assert_eq!(collation.sort_id() != 0, has("SQL_"), "{name}");
             assert_eq!(collation.description().contains("-100"), has("_100_"), "{name}");
         }
@@ -262,5 +370,26 @@ mod tests {
             "Latin1-General-100, case-insensitive, accent-insensitive, kanatype-sensitive, width-sensitive"
         );
         assert_eq!(of("Latin1_General_BIN"), "Latin1-General, binary sort");
+        assert_eq!(
+            of("Latin1_General_100_CI_AS_SC_UTF8"),
+            "Latin1-General-100, case-insensitive, accent-sensitive, kanatype-insensitive, width-insensitive, \
+             supplementary characters, UTF8"
+        );
+        assert_eq!(
+            of("Latin1_General_100_BIN2_UTF8"),
+            "Latin1-General-100, binary code point comparison sort, UTF8"
+        );
+    }
+
+    #[test]
+    fn with_sc_a_code_point_counts_one() {
+        for (name, length) in [
+            ("Latin1_General_100_CI_AS", 3),
+            ("Latin1_General_100_CI_AS_SC", 2),
+            ("Latin1_General_100_BIN2_UTF8", 2),
+        ] {
+            let collation = Collation::from_name(name).unwrap();
+            assert_eq!(collation.text_length("\u{e9}\u{1f600}"), length, "{name}");
+        }
     }
 }

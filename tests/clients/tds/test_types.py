@@ -22,6 +22,16 @@ def test_values_reach_the_client(client: Client, kind: Kind, connection: Connect
     assert wrong == []
 
 
+@with_types
+@pytest.mark.parametrize("declared", ["varchar(20)", "varchar(max)"])
+def test_text_in_utf_8_reaches_the_client(declared: str, connection: Connection) -> None:
+    """As UTF-8 if the client says that it reads it, and else as nvarchar."""
+    text = "\u00e9\u0416\u20ac\U0001f600"
+    literal = f"CAST(N'{text}' COLLATE Latin1_General_100_CI_AS_SC_UTF8 AS {declared})"
+    ((got, size),) = connection.run(f"SELECT {literal} AS v, CAST(DATALENGTH({literal}) AS int) AS n").rows
+    assert (got, int(size)) == (text, 11)
+
+
 @with_parameters
 @every_kind
 def test_values_reach_the_server(client: Client, kind: Kind, connection: Connection) -> None:

@@ -269,7 +269,9 @@ fn sum_type(of: &DataType, averages: bool) -> Option<DataType> {
         DataType::Real | DataType::Float => Some(DataType::Float),
         DataType::Bit
         | DataType::Char(_)
+        | DataType::Utf8Char(_)
         | DataType::VarChar(_)
+        | DataType::Utf8VarChar(_)
         | DataType::NChar(_)
         | DataType::NVarChar(_)
         | DataType::Binary(_)

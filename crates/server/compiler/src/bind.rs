@@ -22,6 +22,7 @@ mod operator;
 pub(crate) mod xml_method;
 
 pub(crate) use condition::compared;
+pub(crate) use conversion::under;
 pub use conversion::{common_type, declared_type};
 pub(crate) use once::Once;
 use operator::Operand;
@@ -283,7 +284,12 @@ fn collated(operand: Expr, name: &str) -> Result<Expr, SqlError> {
     if operand.data_type.family() != Family::Text {
         return Err(SqlError::collate_type(operand.data_type.bare_name()));
     }
-    Ok(operand.with_collation(collation))
+    let data_type = under(&operand.data_type, collation);
+    let converted = match data_type == operand.data_type {
+        true => operand,
+        false => operand.wrapped(&data_type, None, false),
+    };
+    Ok(converted.with_collation(collation))
 }
 
 #[cfg(test)]

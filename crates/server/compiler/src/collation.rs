@@ -1,5 +1,7 @@
 //! Collations: how text is compared, and the precedence of two collations.
 
+use selenite_types::Encoding;
+
 use crate::{SqlError, same_name};
 
 /// The collation of an expression, and its precedence.
@@ -84,6 +86,25 @@ impl Collation {
         }
         let is_higher = other.label.precedence() > self.label.precedence();
         Ok(if is_higher { other } else { self })
+    }
+
+    /// Checks that text in UTF-8 stays under a collation of UTF-8.
+    ///
+    /// Errors: 40510.
+    pub(crate) fn check_encoding(self, encoding: Encoding) -> Result<(), SqlError> {
+        let keeps = match self.label {
+            CollationLabel::CoercibleDefault | CollationLabel::Implicit | CollationLabel::Explicit => {
+                encoding != Encoding::Utf8 || self.named.is_utf8()
+            }
+            CollationLabel::Unresolved { .. } => true,
+        };
+        match keeps {
+            true => Ok(()),
+            false => Err(SqlError::unsupported(&format!(
+                "varchar in UTF-8 beside text under {}",
+                self.name()
+            ))),
+        }
     }
 
     /// The collation, of text that has to have one: the result of `operation`, which error messages name.

@@ -10,7 +10,7 @@ use selenite_runtime::machine::{Failure, Message, Output, Stop};
 use selenite_tds::{
     Collation, Column, ColumnInfo, Done, DoneKind, EnvChange, Notice, ReturnValue, RowShape, TdsError, TokenWriter,
 };
-use selenite_types::{DataType, Value, Width, utf16_prefix};
+use selenite_types::{DataType, Encoding, Value, Width};
 
 use crate::cursor::CursorRows;
 use crate::{Ended, Interrupt, Interrupts, Log, Outlet, memory};
@@ -28,6 +28,8 @@ pub(crate) struct Reply {
     cursor: Option<CursorRows>,
     /// TEXTSIZE: bytes of a value of a type of `max`; none is all.
     text_size: Option<usize>,
+    /// Whether the client reads UTF-8: to others char and varchar in it are sent as nvarchar.
+    reads_utf8: bool,
     /// Why the client can't be answered.
     ended: Option<Ended>,
 }
@@ -35,8 +37,8 @@ pub(crate) struct Reply {
 /// The rows that are being sent.
 struct RowSet {
     shape: RowShape,
-    /// The columns that TEXTSIZE may cut, and how many bytes it counts for a unit of each.
-    long: Vec<(usize, usize)>,
+    /// The columns that TEXTSIZE may cut, their types, and how many bytes it counts for a unit of each.
+    long: Vec<(usize, DataType, usize)>,
     row_count: u64,
     /// Whether the executor began them: then the machine does not report their end.
     is_of_executor: bool,
@@ -47,7 +49,7 @@ fn row_set(columns: &[Column], is_of_executor: bool) -> Result<RowSet, SqlError>
     let shape = RowShape::new(columns).map_err(|error| SqlError::internal(&error.to_string()))?;
     let long = columns.iter().enumerate();
     let long = long
-        .filter_map(|(index, column)| Some((index, unit_size(column.data_type)?)))
+        .filter_map(|(index, column)| Some((index, column.data_type, unit_size(column.data_type)?)))
         .collect();
     Ok(RowSet {
         shape,
@@ -58,7 +60,7 @@ fn row_set(columns: &[Column], is_of_executor: bool) -> Result<RowSet, SqlError>
 }
 
 impl Reply {
-    pub fn new(tokens: TokenWriter<Outlet>, interrupts: Interrupts, server: &str, log: &Log) -> Self {
+    pub fn new(tokens: TokenWriter<Outlet>, interrupts: Interrupts, server: &str, log: &Log, reads_utf8: bool) -> Self {
         Self {
             tokens,
             interrupts,
@@ -68,6 +70,7 @@ impl Reply {
             capture: None,
             cursor: None,
             text_size: None,
+            reads_utf8,
             ended: None,
         }
     }
@@ -265,6 +268,14 @@ impl Reply {
         if let Some(capture) = &mut self.capture {
             return Ok(capture.columns(columns.iter().map(|column| column.data_type))?);
         }
+        let readable: Vec<Column>;
+        let columns = match self.reads_utf8 {
+            true => columns,
+            false => {
+                readable = columns.iter().cloned().map(in_utf16).collect();
+                &readable
+            }
+        };
         let rows = row_set(columns, is_of_executor)?;
         let written = self.tokens.columns(&rows.shape);
         self.rows = Some(rows);
@@ -348,9 +359,9 @@ impl Reply {
         let written = match self.text_size {
             Some(size) if !rows.long.is_empty() => {
                 let mut values = values.to_vec();
-                for (index, unit_size) in &rows.long {
+                for (index, data_type, unit_size) in &rows.long {
                     if let Some(value) = values.get_mut(*index) {
-                        cut(value, size / unit_size);
+                        cut(value, data_type, size / unit_size);
                     }
                 }
                 self.tokens.row(&rows.shape, &values)
@@ -417,11 +428,23 @@ impl Reply {
     }
 }
 
+/// The column for a client that does not read UTF-8.
+fn in_utf16(mut column: Column) -> Column {
+    if column.data_type.encoding() == Encoding::Utf8 {
+        let width = column.data_type.width().unwrap_or(Width::Max);
+        column.data_type = match width {
+            Width::Limited(length) if length > NATIONAL_LENGTH_MAX => DataType::NVarChar(Width::Max),
+            Width::Limited(_) | Width::Max => Encoding::Utf16.varying(width),
+        };
+    }
+    column
+}
+
 /// How many bytes TEXTSIZE counts for a unit of a type that it cuts.
 fn unit_size(data_type: DataType) -> Option<usize> {
     if matches!(
         data_type,
-        DataType::VarChar(Width::Max) | DataType::VarBinary(Width::Max)
+        DataType::VarChar(Width::Max) | DataType::Utf8VarChar(Width::Max) | DataType::VarBinary(Width::Max)
     ) {
         return Some(1);
     }
@@ -429,9 +452,9 @@ fn unit_size(data_type: DataType) -> Option<usize> {
 }
 
 /// A value of a type of `max`, cut to so many units.
-fn cut(value: &mut Value, unit_count: usize) {
+fn cut(value: &mut Value, data_type: &DataType, unit_count: usize) {
     if let Value::Text(text) = value {
-        *value = Value::Text(utf16_prefix(text, unit_count).into());
+        *value = Value::Text(data_type.text_prefix(text, unit_count).into());
     } else if let Value::Binary(bytes) = value {
         *value = Value::Binary(bytes.get(..unit_count).unwrap_or(bytes).into());
     }
@@ -441,6 +464,9 @@ fn too_many_columns() -> SqlError {
     let text = "The number of elements in the select list exceeds the maximum allowed number of 4096 elements.";
     SqlError::new(1056, Ends::Batch, text).with_severity(15)
 }
+
+/// The most units of an nvarchar below `max`.
+const NATIONAL_LENGTH_MAX: u16 = 4000;
 
 /// Of a SELECT.
 const COLUMN_COUNT_MAX: usize = 4096;

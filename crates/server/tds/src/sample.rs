@@ -15,6 +15,8 @@ pub(crate) fn data_type() -> impl Strategy<Value = DataType> {
         precision.prop_map(|(precision, scale)| DataType::Numeric { precision, scale }),
         (1..=8000_u16).prop_map(DataType::Char),
         width(8000).prop_map(DataType::VarChar),
+        (1..=8000_u16).prop_map(DataType::Utf8Char),
+        width(8000).prop_map(DataType::Utf8VarChar),
         (1..=4000_u16).prop_map(DataType::NChar),
         width(4000).prop_map(DataType::NVarChar),
         (1..=8000_u16).prop_map(DataType::Binary),
@@ -52,6 +54,7 @@ pub(crate) fn value(data_type: DataType) -> BoxedStrategy<Value> {
         DataType::Float => prop::num::f64::NORMAL.prop_map(Value::Float).boxed(),
         DataType::Char(size) => narrow(size.into(), true),
         DataType::VarChar(width) => narrow(size_max(width, 8000), false),
+        DataType::Utf8Char(_) | DataType::Utf8VarChar(_) => in_utf8(&data_type),
         DataType::NChar(size) => wide(size.into(), true),
         DataType::NVarChar(width) => wide(size_max(width, 4000), false),
         DataType::Binary(size) => bytes(usize::from(size)..=usize::from(size)),
@@ -100,6 +103,21 @@ fn narrow(size: usize, is_padded: bool) -> BoxedStrategy<Value> {
             let mut text: String = characters.iter().collect();
             if is_padded {
                 text.extend(std::iter::repeat_n(' ', size - characters.len()));
+            }
+            Value::Text(text.into())
+        })
+        .boxed()
+}
+
+/// Random text of a type in UTF-8.
+fn in_utf8(data_type: &DataType) -> BoxedStrategy<Value> {
+    let (data_type, size) = (*data_type, data_type.width().map_or(0, |width| size_max(width, 8000)));
+    prop::collection::vec(any::<char>(), 0..=40)
+        .prop_map(move |characters| {
+            let text: String = characters.iter().collect();
+            let mut text = data_type.text_prefix(&text, size).to_owned();
+            if data_type.is_padded() {
+                text.extend(std::iter::repeat_n(' ', size - text.len()));
             }
             Value::Text(text.into())
         })

@@ -103,7 +103,9 @@ impl DataType {
             | Self::Real
             | Self::Float
             | Self::Char(_)
+            | Self::Utf8Char(_)
             | Self::VarChar(_)
+            | Self::Utf8VarChar(_)
             | Self::NChar(_)
             | Self::NVarChar(_)
             | Self::Binary(_)

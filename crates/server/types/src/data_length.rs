@@ -1,6 +1,6 @@
 //! DATALENGTH.
 
-use crate::{DataType, Decimal, Value, narrow_length, utf16_length};
+use crate::{DataType, Decimal, Value, utf16_length};
 
 impl DataType {
     /// DATALENGTH: the size in bytes of `value`, which has this type, in SQL Server's storage; `None` for NULL.
@@ -11,7 +11,7 @@ impl DataType {
         match value {
             Value::Null => None,
             Value::Text(text) if self.is_national() || *self == Self::Xml => Some(utf16_length(text).saturating_mul(2)),
-            Value::Text(text) => Some(narrow_length(text)),
+            Value::Text(text) => Some(self.text_length(text)),
             Value::Binary(bytes) => Some(bytes.len()),
             Value::Decimal(decimal) => Some(decimal_length(*decimal)),
             Value::SqlVariant(variant) => variant.data_type().data_length(variant.value()),

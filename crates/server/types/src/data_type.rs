@@ -1,6 +1,7 @@
 //! Declared types.
 
 mod declaration;
+mod encoding;
 mod error;
 mod family;
 mod length;
@@ -9,6 +10,7 @@ mod system_type;
 
 pub use declaration::{Argument, DeclarationContext, Site};
 pub(crate) use declaration::{LENGTH_MAX, NATIONAL_LENGTH_MAX, PRECISION_MAX};
+pub use encoding::Encoding;
 pub use error::DeclarationError;
 pub use family::Family;
 pub(crate) use length::{concatenated, joined_strings};
@@ -17,8 +19,7 @@ pub use system_type::SystemType;
 #[cfg(test)]
 pub(crate) mod tests;
 
-/// The maximum length of a text or binary type: in characters for char and varchar, in UTF-16 units for nchar and
-/// nvarchar, in bytes for binary and varbinary.
+/// The maximum length of a text or binary type: in UTF-16 units for nchar and nvarchar, in bytes for the others.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Width {
     /// 1 to 8000; 1 to 4000 for nchar and nvarchar.
@@ -69,6 +70,10 @@ pub enum DataType {
     Char(u16),
     /// Code page 1252.
     VarChar(Width),
+    /// char under a collation of `_UTF8`: UTF-8, padded with blanks.
+    Utf8Char(u16),
+    /// varchar under a collation of `_UTF8`: UTF-8.
+    Utf8VarChar(Width),
     /// UTF-16, padded with blanks.
     NChar(u16),
     /// UTF-16.

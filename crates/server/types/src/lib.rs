@@ -25,7 +25,7 @@ mod like;
 pub mod storage;
 mod text_length;
 
-pub use data_type::{DataType, Width};
+pub use data_type::{DataType, Encoding, Width};
 pub use value::{Date, DateTime2, DateTimeOffset, Decimal, Guid, SqlVariant, TimeOfDay, Value};
 
 pub use arithmetic::{Comparison, Integer, OperationError, Operator, Signature, UnaryOperator};

@@ -10,13 +10,13 @@
 //!   nvarchar.
 //! - `malformed-patterns-match-nothing`: an unclosed `[`, an empty `[]`, a descending range and a
 //!   trailing escape character match nothing, as in SQL Server. In this collation `_` does not
-//!   match a character beyond U+FFFF; in BIN2 two `_` do.
+//!   match a character beyond U+FFFF; in BIN2 two `_` do, and with `_SC` one.
 
 mod pattern;
 
 use std::convert::Infallible;
 
-use selenite_collation::{CharacterKey, Collation, Order, character_keys};
+use selenite_collation::{CharacterKey, Collation, character_keys};
 
 use crate::OperationError;
 
@@ -27,17 +27,16 @@ use pattern::{Token, parse};
 pub struct LikePattern {
     /// `None` for a malformed pattern, which matches nothing.
     tokens: Option<Vec<Token>>,
-    order: Order,
+    collation: Collation,
 }
 
 impl LikePattern {
     /// Parses a pattern. Parsing never fails: a malformed pattern matches nothing.
     #[must_use]
     pub fn new(pattern: &str, escape: Option<char>, collation: Collation) -> Self {
-        let order = collation.order();
         Self {
-            tokens: parse(pattern, escape, order),
-            order,
+            tokens: parse(pattern, escape, collation),
+            collation,
         }
     }
 
@@ -75,7 +74,11 @@ impl LikePattern {
         let blank_from = blank_from(text, is_national);
         if text.is_ascii() {
             let bytes = text.as_bytes();
-            let key = |at: usize| bytes.get(at).map(|byte| CharacterKey::of_ascii(*byte, self.order));
+            let key = |at: usize| {
+                bytes
+                    .get(at)
+                    .map(|byte| CharacterKey::of_ascii(*byte, self.collation.order()))
+            };
             matches(tokens, key, (0, blank_from), steps)
         } else {
             let keys = self.keys(text);
@@ -84,7 +87,7 @@ impl LikePattern {
         }
     }
 
-    /// The position, in UTF-16 units from 0, of the first suffix of the text that matches: the position that PATINDEX
+    /// The position, in the collation's characters from 0, of the first suffix of the text that matches: the position that PATINDEX
     /// finds after its first `%`. It polls like [`LikePattern::matches_polling`].
     ///
     /// # Errors
@@ -102,7 +105,11 @@ impl LikePattern {
         let blank_from = blank_from(text, is_national);
         if text.is_ascii() {
             let bytes = text.as_bytes();
-            let key = |at: usize| bytes.get(at).map(|byte| CharacterKey::of_ascii(*byte, self.order));
+            let key = |at: usize| {
+                bytes
+                    .get(at)
+                    .map(|byte| CharacterKey::of_ascii(*byte, self.collation.order()))
+            };
             return find(tokens, key, (bytes.len(), blank_from), steps);
         }
         let keys = self.keys(text);
@@ -112,12 +119,12 @@ impl LikePattern {
         };
         let mut units = 0;
         for character in text.chars() {
-            let count = character_keys(character.encode_utf8(&mut [0; 4]), self.order).count();
+            let count = character_keys(character.encode_utf8(&mut [0; 4]), self.collation).count();
             if left < count {
                 break;
             }
             left -= count;
-            units += character.len_utf16();
+            units += self.collation.character_length(character);
         }
         Ok(Some(units + left))
     }
@@ -133,7 +140,7 @@ impl LikePattern {
     fn keys(&self, text: &str) -> Vec<CharacterKey> {
         // A text never has more keys than bytes.
         let mut keys = Vec::with_capacity(text.len());
-        keys.extend(character_keys(text, self.order));
+        keys.extend(character_keys(text, self.collation));
         keys
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::DataType;
+use crate::{DataType, Encoding};
 
 /// A value of a type, or NULL of any type.
 #[derive(Clone, PartialEq, Debug)]
@@ -91,10 +91,12 @@ pub struct SqlVariant {
 }
 
 impl SqlVariant {
-    /// Whether a sql_variant holds values of the type: of all but `max` types, rowversion and sql_variant.
+    /// Whether a sql_variant holds values of the type: of all but `max` types, rowversion, sql_variant, xml and text in
+    /// UTF-8.
     #[must_use]
     pub fn holds(data_type: &DataType) -> bool {
-        !data_type.is_max() && !matches!(data_type, DataType::RowVersion | DataType::SqlVariant | DataType::Xml)
+        let is_value = !matches!(data_type, DataType::RowVersion | DataType::SqlVariant | DataType::Xml);
+        is_value && !data_type.is_max() && data_type.encoding() != Encoding::Utf8
     }
 
     /// `value` of type `data_type` as a sql_variant: NULL for NULL; `None` for a type that it does not hold.

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use selenite_types::{DataType, Decimal, Operator, Value, compare, text_of, utf16_length};
+use selenite_types::{DataType, Decimal, Operator, Value, compare, text_of};
 
 use super::{Aggregate, AggregateKind};
 use crate::expr::{float_in, within};
@@ -150,7 +150,7 @@ impl Accumulator {
                     text.push_str(&text_of(value, &self.operand_type).unwrap_or_default());
                 }
                 within(text.len())?;
-                let is_too_long = || !self.data_type.is_max() && !self.data_type.fits(utf16_length(text));
+                let is_too_long = || !self.data_type.is_max() && !self.data_type.fits(self.data_type.text_length(text));
                 if text.len() > LIMIT && is_too_long() {
                     return Err(SqlError::string_agg_too_large());
                 }

@@ -74,6 +74,8 @@ impl Binder<'_> {
         if operand.is_null_word() {
             return Ok(Expr::literal(Value::Null, data_type));
         }
+        // The result has the collation of the operand.
+        let data_type = data_type.under(operand.collation.named);
         Conversion::check_explicit(&operand.data_type, &data_type)?;
         if operand.data_type == data_type && style.is_none() {
             return Ok(operand);

@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 
 use selenite_tsql::ast;
-use selenite_types::{Argument, Conversion, DataType, DateFormat, DeclarationContext, Family, Site, Value, convert};
+use selenite_types::{
+    Argument, Conversion, DataType, DateFormat, DeclarationContext, Family, Site, Value, Width, convert,
+};
 
-use crate::{Convert, Expr, ExprKind, SqlError, same_name};
+use crate::{Collation, Convert, Expr, ExprKind, SqlError, same_name};
 
 /// The declared type of a variable, a column or a CAST.
 ///
@@ -48,6 +50,17 @@ pub fn declared_type(name: &ast::TypeName, place: DeclarationContext<'_>) -> Res
         (_, _) => Cow::Borrowed(written.name.text.as_str()),
     };
     DataType::from_name(&text, &arguments, &site).map_err(|error| SqlError::from(error).on_line(name.position.line))
+}
+
+/// A type of text as its collation encodes it, wide enough for what it held.
+pub(crate) fn under(data_type: &DataType, collation: Collation) -> DataType {
+    let encoded = data_type.under(collation.named);
+    let (before, encoding) = (data_type.encoding(), encoded.encoding());
+    match data_type.width().map(|width| encoding.width_of(width, before)) {
+        Some(Width::Limited(length)) if before != encoding && encoded.is_padded() => encoding.padded(length),
+        Some(width) if before != encoding => encoding.varying(width),
+        Some(_) | None => encoded,
+    }
 }
 
 /// The common type of several expressions: results of CASE, columns of UNION, both sides of IN.

@@ -486,8 +486,10 @@ impl TableDefinition {
     fn check_type_not_needed(&self, column: &str, old: Option<DataType>, new: DataType) -> Result<(), SqlError> {
         let is_longer = matches!(
             (old, new),
-            (Some(DataType::VarChar(_)), DataType::VarChar(_))
-                | (Some(DataType::NVarChar(_)), DataType::NVarChar(_))
+            (
+                Some(DataType::VarChar(_) | DataType::Utf8VarChar(_)),
+                DataType::VarChar(_) | DataType::Utf8VarChar(_)
+            ) | (Some(DataType::NVarChar(_)), DataType::NVarChar(_))
                 | (Some(DataType::VarBinary(_)), DataType::VarBinary(_))
         );
         self.check_not_computed_from(column)?;

@@ -63,6 +63,7 @@ impl ColumnDefinition {
             return Err(SqlError::collate_type(data_type.bare_name()));
         }
         self.collation = Collation::explicit(&collation.text)?.named;
+        self.data_type = Some(data_type.under(self.collation));
         Ok(())
     }
 

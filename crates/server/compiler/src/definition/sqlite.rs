@@ -146,9 +146,14 @@ fn foreign_key(key: &ForeignKey) -> String {
 /// The collation of a column in SQLite; `None` for a type other than text.
 pub(super) fn collation(column: &ColumnDefinition) -> Option<&'static str> {
     match column.data_type {
-        Some(DataType::Char(_) | DataType::VarChar(_) | DataType::NChar(_) | DataType::NVarChar(_)) => {
-            Some(column.collation.order().name())
-        }
+        Some(
+            DataType::Char(_)
+            | DataType::Utf8Char(_)
+            | DataType::VarChar(_)
+            | DataType::Utf8VarChar(_)
+            | DataType::NChar(_)
+            | DataType::NVarChar(_),
+        ) => Some(column.collation.order().name()),
         Some(_) | None => None,
     }
 }

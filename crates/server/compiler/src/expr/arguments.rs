@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selenite_types::{DataType, DatePart, STEPS_BETWEEN_POLLS, Value, Width, utf16_prefix};
+use selenite_types::{DataType, DatePart, STEPS_BETWEEN_POLLS, Value, Width};
 
 use crate::{Collation, Environment, Expr, SqlError};
 
@@ -117,7 +117,7 @@ impl<'a> Arguments<'a> {
 
     fn cut<'b>(&self, text: &'b str) -> &'b str {
         match self.data_type.width() {
-            Some(Width::Limited(width)) => utf16_prefix(text, usize::from(width)),
+            Some(Width::Limited(width)) => self.data_type.text_prefix(text, usize::from(width)),
             Some(Width::Max) | None => text,
         }
     }

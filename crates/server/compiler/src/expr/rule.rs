@@ -1,8 +1,8 @@
 //! Conversion rules of a function's arguments.
 
-use selenite_types::{DataType, DateError, Family, Width};
+use selenite_types::{DataType, DateError, Encoding, Family, Width};
 
-use super::typing::{constant_whole, text_width, varying};
+use super::typing::{constant_whole, text_width};
 use crate::{Expr, SqlError};
 
 /// The accepted types of an argument, and the conversion.
@@ -94,7 +94,7 @@ impl Rule {
             Self::Text if family == Family::Text => Ok(argument),
             Self::Text => {
                 let width = text_width(&argument.data_type);
-                argument.converted_to(&varying(false, width))
+                argument.converted_to(&Encoding::CodePage.varying(width))
             }
             Self::TextOnly if family == Family::Text => Ok(argument),
             Self::NationalOnly if argument.data_type.is_national() => Ok(argument),
@@ -118,7 +118,7 @@ impl Rule {
             Self::National if argument.data_type.is_national() => Ok(argument),
             Self::National => {
                 let width = text_width(&argument.data_type);
-                argument.converted_to(&varying(true, width))
+                argument.converted_to(&Encoding::Utf16.varying(width))
             }
             Self::Int | Self::BigInt if !is_numeric(family) && family != Family::Binary && !is_null => Err(refused()),
             Self::Int => argument.converted_to(&DataType::Int),
@@ -218,7 +218,9 @@ pub(crate) fn seconds_scale(data_type: &DataType) -> u8 {
         | DataType::Real
         | DataType::Float
         | DataType::Char(_)
+        | DataType::Utf8Char(_)
         | DataType::VarChar(_)
+        | DataType::Utf8VarChar(_)
         | DataType::NChar(_)
         | DataType::NVarChar(_)
         | DataType::Binary(_)

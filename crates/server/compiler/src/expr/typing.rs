@@ -1,6 +1,6 @@
 //! Result types of functions.
 
-use selenite_types::{DataType, Family, Width};
+use selenite_types::{DataType, Encoding, Family, Width};
 
 use crate::{Collation, Expr, ExprKind, SqlError};
 
@@ -43,35 +43,40 @@ pub(crate) fn text_width(data_type: &DataType) -> Width {
         DataType::SqlVariant => WIDTH_MAX,
         DataType::Xml => return Width::Max,
         DataType::RowVersion => 8,
-        DataType::Char(width) | DataType::NChar(width) | DataType::Binary(width) => width,
-        DataType::VarChar(width) | DataType::NVarChar(width) | DataType::VarBinary(width) => {
+        DataType::Char(width) | DataType::Utf8Char(width) | DataType::NChar(width) | DataType::Binary(width) => width,
+        DataType::VarChar(width)
+        | DataType::Utf8VarChar(width)
+        | DataType::NVarChar(width)
+        | DataType::VarBinary(width) => {
             return width;
         }
     };
     Width::Limited(width)
 }
 
-/// varchar or nvarchar of a width, at most the maximum below `max`.
-pub(crate) fn varying(is_national: bool, width: Width) -> DataType {
-    match (is_national, width) {
-        (true, Width::Limited(width)) => DataType::NVarChar(Width::Limited(width.clamp(1, NATIONAL_WIDTH_MAX))),
-        (true, Width::Max) => DataType::NVarChar(Width::Max),
-        (false, Width::Limited(width)) => DataType::VarChar(Width::Limited(width.clamp(1, WIDTH_MAX))),
-        (false, Width::Max) => DataType::VarChar(Width::Max),
+/// The encoding of a text that is composed of these values.
+pub(crate) fn encoding_of(values: &[Expr]) -> Encoding {
+    let encodings = values.iter().map(|value| value.data_type.encoding());
+    encodings.max().unwrap_or(Encoding::CodePage)
+}
+
+/// The width of a value as text in an encoding.
+pub(crate) fn width_in(encoding: Encoding, value: &Expr) -> Width {
+    let width = text_width(&value.data_type);
+    match value.data_type.family() == Family::Text {
+        true => encoding.width_of(width, value.data_type.encoding()),
+        false => width,
     }
 }
 
 /// The widest type of an argument's kind of text: `max` if the argument is `max`, else 8000 or 4000.
 pub(crate) fn widest(argument: Option<&Expr>) -> DataType {
     let of = argument.map_or(DataType::VarChar(Width::Limited(1)), |expr| expr.data_type);
-    varying(
-        of.is_national(),
-        if of.is_max() {
-            Width::Max
-        } else {
-            Width::Limited(WIDTH_MAX)
-        },
-    )
+    of.encoding().varying(if of.is_max() {
+        Width::Max
+    } else {
+        Width::Limited(WIDTH_MAX)
+    })
 }
 
 /// The first argument's type as one of varying length: text or bytes.
@@ -89,7 +94,7 @@ pub(crate) fn with_width(argument: &Expr, width: Width) -> DataType {
             Width::Max => Width::Max,
         });
     }
-    varying(argument.data_type.is_national(), width)
+    argument.data_type.encoding().varying(width)
 }
 
 /// The sum of two widths.
@@ -127,7 +132,9 @@ pub(crate) fn number_type(arguments: &[Expr]) -> DataType {
         | DataType::Real
         | DataType::Float
         | DataType::Char(_)
+        | DataType::Utf8Char(_)
         | DataType::VarChar(_)
+        | DataType::Utf8VarChar(_)
         | DataType::NChar(_)
         | DataType::NVarChar(_)
         | DataType::Binary(_)
@@ -162,14 +169,20 @@ pub(crate) fn with_digits(data_type: DataType, change: impl Fn(u8, u8) -> (u8, u
 }
 
 /// The combined collation of several texts.
+///
+/// Errors: as [`Collation::combine`]; 40510 where text in UTF-8 would be of another collation.
 pub(crate) fn collation_of<'a>(
     values: impl IntoIterator<Item = &'a Expr>,
     operation: &str,
 ) -> Result<Collation, SqlError> {
-    let texts = values
-        .into_iter()
-        .filter(|value| value.data_type.family() == Family::Text);
-    texts
-        .map(|value| value.collation)
-        .try_fold(Collation::default(), |all, one| all.combine(one, operation))
+    let mut combined = Collation::default();
+    let mut encoding = Encoding::CodePage;
+    for value in values {
+        if value.data_type.family() == Family::Text {
+            combined = combined.combine(value.collation, operation)?;
+            encoding = encoding.max(value.data_type.encoding());
+        }
+    }
+    combined.check_encoding(encoding)?;
+    Ok(combined)
 }

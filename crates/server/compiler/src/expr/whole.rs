@@ -86,7 +86,9 @@ impl Whole {
             | DataType::Real
             | DataType::Float
             | DataType::Char(_)
+            | DataType::Utf8Char(_)
             | DataType::VarChar(_)
+            | DataType::Utf8VarChar(_)
             | DataType::NChar(_)
             | DataType::NVarChar(_)
             | DataType::Binary(_)

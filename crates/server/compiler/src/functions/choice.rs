@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use selenite_types::{Comparison, DataType, Value, compare};
 
 use super::{Arguments, Function, Rule, Typing};
-use crate::bind::{Once, compared};
+use crate::bind::{Once, compared, under};
 use crate::expr::collation_of;
 use crate::{Expr, ExprKind, SqlError, common_type};
 
@@ -48,8 +48,9 @@ fn is_null(_: &'static str, values: Vec<Expr>) -> Result<Expr, SqlError> {
         value.data_type
     };
     let nullable = value.nullable && replacement.nullable;
+    let collation = collation_of([&value, &replacement], "isnull")?;
+    let data_type = under(&data_type, collation);
     let values = vec![value.converted_to(&data_type)?, replacement.converted_to(&data_type)?];
-    let collation = collation_of(&values, "isnull")?;
     Ok(Expr::new(ExprKind::Coalesce(values), data_type)
         .with_nullable(nullable)
         .with_collation(collation))

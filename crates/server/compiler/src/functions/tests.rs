@@ -148,7 +148,7 @@ fn a_long_list_of_arguments_is_evaluated_whole() {
     assert_eq!(crate::testing::shown(&format!("LEN(CONCAT({list}))")), "492");
     assert_eq!(crate::testing::shown(&format!("CHOOSE(150, {list})")), "150");
     assert_eq!(
-        varying(false, Width::Limited(9000)),
+        Encoding::CodePage.varying(Width::Limited(9000)),
         DataType::VarChar(Width::Limited(8000))
     );
 }

@@ -1,7 +1,7 @@
 //! String functions.
 //!
-//! - `units-of-utf-16`: positions and lengths count UTF-16 code units, which for char and varchar are
-//!   bytes: code page 1252 has no surrogate pairs. A surrogate pair is never split.
+//! - `characters-by-collation`: positions and lengths count UTF-16 code units, or code points if the
+//!   collation does (`_SC`, `_UTF8`). A surrogate pair is never split.
 //! - `found-by-collation`: searches compare by the collation, character by character.
 
 use selenite_types::{DataType, Width};

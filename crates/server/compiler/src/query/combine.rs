@@ -1,7 +1,7 @@
 //! UNION, INTERSECT, EXCEPT and VALUES, which convert columns to one type.
 
 use selenite_tsql::ast;
-use selenite_types::{DataType, Family};
+use selenite_types::{DataType, Encoding, Family};
 
 use super::tree::{Body, ColumnKind, Query, QueryColumn, Select};
 use super::{Clause, QueryBinder};
@@ -210,6 +210,15 @@ fn combined_collation(
                 false => error,
             })?;
     }
+    let texts = samples
+        .iter()
+        .filter(|sample| sample.data_type.family() == Family::Text);
+    all.check_encoding(
+        texts
+            .map(|text| text.data_type.encoding())
+            .max()
+            .unwrap_or(Encoding::CodePage),
+    )?;
     Ok(all)
 }
 

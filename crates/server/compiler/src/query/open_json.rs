@@ -164,6 +164,7 @@ impl QueryBinder<'_> {
             };
             // A malformed path is an error without a row, too.
             crate::json::Path::parse(&path, false).map_err(|error| error.on_line(line))?;
+            let data_type = data_type.under(collation.named);
             arguments.push(Expr::literal(Value::Null, data_type));
             arguments.push(text(&path));
             arguments.push(Expr::literal(Value::Bit(written.as_json), DataType::Bit));

@@ -336,7 +336,7 @@ impl QueryBinder<'_> {
             if let (0, true, Some(first)) = (at, function.is_split, columns.first_mut()) {
                 first.collation = bound.collation;
                 if !bound.data_type.is_national() {
-                    first.data_type = selenite_types::DataType::VarChar(selenite_types::Width::Max);
+                    first.data_type = bound.data_type.encoding().varying(selenite_types::Width::Max);
                 }
             }
             arguments.push(bound.converted_to(data_type)?);

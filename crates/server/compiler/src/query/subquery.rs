@@ -103,6 +103,7 @@ impl QueryBinder<'_> {
         let collation = operand.collation.combine(sample.collation, operation)?;
         let collation = collation.resolved(operation)?;
         let data_type = common_type([&operand, &sample])?;
+        collation.check_encoding(data_type.encoding())?;
         let operand = operand.converted_to(&data_type)?;
         let query = self.with_types(query, &[data_type])?;
         Ok((operand, query, collation))

@@ -47,9 +47,13 @@ impl Form {
             }
             DataType::SmallMoney | DataType::Money => Self::Scaled(MONEY_DIGITS),
             DataType::Real | DataType::Float => Self::Real,
-            DataType::Char(_) | DataType::VarChar(_) | DataType::NChar(_) | DataType::NVarChar(_) | DataType::Xml => {
-                Self::Text
-            }
+            DataType::Char(_)
+            | DataType::Utf8Char(_)
+            | DataType::VarChar(_)
+            | DataType::Utf8VarChar(_)
+            | DataType::NChar(_)
+            | DataType::NVarChar(_)
+            | DataType::Xml => Self::Text,
             DataType::Binary(_) | DataType::VarBinary(_) | DataType::RowVersion => Self::Bytes,
             DataType::Date => Self::Date,
             DataType::Time(digits) => Self::Time(digits),
@@ -97,7 +101,9 @@ pub(super) fn exact_scale(data_type: &DataType) -> Option<u8> {
         DataType::Real
         | DataType::Float
         | DataType::Char(_)
+        | DataType::Utf8Char(_)
         | DataType::VarChar(_)
+        | DataType::Utf8VarChar(_)
         | DataType::NChar(_)
         | DataType::NVarChar(_)
         | DataType::Binary(_)
@@ -164,9 +170,8 @@ pub(crate) fn keeps_form(from: &DataType, to: &DataType) -> bool {
                     .is_some_and(|(a, b)| a.0 <= b.0)
         }
         (Family::Text, Family::Text) => {
-            let national = to.is_national() || !from.is_national();
             let padded = from.is_padded() == to.is_padded();
-            national && padded && holds(from, to)
+            from.encoding() <= to.encoding() && padded && holds(from, to)
         }
         (Family::Binary, Family::Binary) => !to.is_padded() && holds(from, to),
         _ => false,
@@ -184,7 +189,7 @@ fn compares_alike(from: &DataType, to: &DataType) -> bool {
             && from.precedence() <= to.precedence();
     }
     let text = from.family() == Family::Text && to.family() == Family::Text;
-    text && (to.is_national() || !from.is_national()) && holds(from, to)
+    text && from.encoding() <= to.encoding() && holds(from, to)
 }
 
 /// The digits before the point of an exact number.
@@ -195,7 +200,8 @@ fn whole_digits(data_type: &DataType) -> u8 {
 
 /// Whether every value of `from` fits the length of `to`.
 fn holds(from: &DataType, to: &DataType) -> bool {
-    match (from.width(), to.width()) {
+    let width = |from_width| to.encoding().width_of(from_width, from.encoding());
+    match (from.width().map(width), to.width()) {
         (_, Some(Width::Max)) => true,
         (Some(Width::Limited(from)), Some(Width::Limited(to))) => from <= to,
         (Some(Width::Max) | None, _) | (_, None) => false,

@@ -4,7 +4,7 @@ use selenite_compiler::catalog::{ChangeVerb, Key, Table, Violation};
 use selenite_compiler::change::RowRules;
 use selenite_compiler::{Predicate, SqlError};
 use selenite_types::storage::Stored;
-use selenite_types::{DataType, DateFormat, Family, Value, Width, convert, utf16_prefix};
+use selenite_types::{DataType, DateFormat, Family, Value, Width, convert};
 
 use super::reference::{self, stored_columns};
 use crate::sqlite::ChangeError;
@@ -210,7 +210,7 @@ fn cut(value: &Value, from: &DataType, to: &DataType) -> Option<String> {
     match (from.family(), to.family(), value) {
         (Family::Text, Family::Text, Value::Text(text)) => {
             let long = to.text_length(text.trim_end_matches(' ')) > width;
-            long.then(|| utf16_prefix(text, width).to_owned())
+            long.then(|| to.text_prefix(text, width).to_owned())
         }
         (Family::Binary, Family::Binary, Value::Binary(bytes)) => {
             // Messages show bytes as hexadecimal digits.

@@ -6,8 +6,8 @@ use selenite_compiler::program::Program;
 use selenite_compiler::{Ends, SqlError};
 use selenite_runtime::machine::{self, Entry, Machine, Request as Run, TransactionStep};
 use selenite_tds::{
-    BulkPiece, Done, DoneKind, EnvChange, Incoming, Isolation, Message, Request, Reset, TdsError, TransactionRequest,
-    TransactionStep as Asked,
+    BulkPiece, Done, DoneKind, EnvChange, Feature, Incoming, Isolation, Message, Request, Reset, TdsError,
+    TransactionRequest, TransactionStep as Asked,
 };
 use selenite_tsql::ast::IsolationLevel;
 
@@ -49,7 +49,14 @@ impl<'a> SessionLoop<'a> {
             entry,
         } = session;
         let interrupts = wire.interrupts();
-        let mut reply = Reply::new(wire.answers(), interrupts.clone(), instance.name(), instance.log());
+        let reads_utf8 = login_info.features.iter().any(|feature| feature.id == Feature::UTF8);
+        let mut reply = Reply::new(
+            wire.answers(),
+            interrupts.clone(),
+            instance.name(),
+            instance.log(),
+            reads_utf8,
+        );
         let state = new_state(instance, &login_info, &entry, shared.clock.now());
         reply.set_text_size(state.session.text_size);
         let opened = SessionExecutor::open(

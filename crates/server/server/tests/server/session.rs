@@ -97,6 +97,7 @@ mod triggers;
 mod types_of_users;
 mod undeclared;
 mod use_in_texts;
+mod utf8_collations;
 mod view_changes;
 mod view_triggers;
 mod views;

@@ -194,7 +194,9 @@ fn short_text(reader: &mut ByteReader<'_>) -> Result<Option<String>, TdsError> {
 /// What a value of a type occupies, of which the message may have no byte but its length.
 pub(super) fn value_size(wire: &WireType) -> u64 {
     let padded = match wire.info.data_type {
-        DataType::Char(size) | DataType::NChar(size) | DataType::Binary(size) => u64::from(size),
+        DataType::Char(size) | DataType::Utf8Char(size) | DataType::NChar(size) | DataType::Binary(size) => {
+            u64::from(size)
+        }
         DataType::Bit
         | DataType::TinyInt
         | DataType::SmallInt
@@ -207,6 +209,7 @@ pub(super) fn value_size(wire: &WireType) -> u64 {
         | DataType::Real
         | DataType::Float
         | DataType::VarChar(_)
+        | DataType::Utf8VarChar(_)
         | DataType::NVarChar(_)
         | DataType::VarBinary(_)
         | DataType::RowVersion

@@ -1,6 +1,6 @@
 //! The declared type of a column or parameter, and the check of values against it.
 
-use selenite_types::{DataType, Decimal, Value, Width};
+use selenite_types::{DataType, Decimal, Encoding, Value, Width};
 
 use super::type_info::IN_CHUNKS;
 use super::{Collation, moment};
@@ -22,10 +22,10 @@ impl Cell {
             DataType::Decimal { precision, scale } | DataType::Numeric { precision, scale } => {
                 (1..=38).contains(&precision) && scale <= precision
             }
-            DataType::Char(size) | DataType::Binary(size) => (1..=8000).contains(&size),
-            DataType::VarChar(Width::Limited(size)) | DataType::VarBinary(Width::Limited(size)) => {
-                (1..=8000).contains(&size)
-            }
+            DataType::Char(size) | DataType::Utf8Char(size) | DataType::Binary(size) => (1..=8000).contains(&size),
+            DataType::VarChar(Width::Limited(size))
+            | DataType::Utf8VarChar(Width::Limited(size))
+            | DataType::VarBinary(Width::Limited(size)) => (1..=8000).contains(&size),
             DataType::NChar(size) | DataType::NVarChar(Width::Limited(size)) => (1..=4000).contains(&size),
             DataType::Time(scale) | DataType::DateTime2(scale) | DataType::DateTimeOffset(scale) => scale <= 7,
             DataType::Bit
@@ -38,6 +38,7 @@ impl Cell {
             | DataType::Real
             | DataType::Float
             | DataType::VarChar(Width::Max)
+            | DataType::Utf8VarChar(Width::Max)
             | DataType::NVarChar(Width::Max)
             | DataType::VarBinary(Width::Max)
             | DataType::RowVersion
@@ -81,8 +82,10 @@ impl Cell {
             DataType::Numeric { precision, scale } => {
                 out.extend([byte::NUMERIC_N, decimal_size(precision), precision, scale]);
             }
-            DataType::Char(size) => string(byte::BIG_CHAR, size, Some(self.collation), out),
-            DataType::VarChar(width) => string(byte::BIG_VARCHAR, size_of(width, 1), Some(self.collation), out),
+            DataType::Char(size) | DataType::Utf8Char(size) => string(byte::BIG_CHAR, size, self.narrow(), out),
+            DataType::VarChar(width) | DataType::Utf8VarChar(width) => {
+                string(byte::BIG_VARCHAR, size_of(width, 1), self.narrow(), out);
+            }
             DataType::NChar(size) => string(byte::NCHAR, size * 2, Some(self.collation), out),
             DataType::NVarChar(width) => string(byte::NVARCHAR, size_of(width, 2), Some(self.collation), out),
             DataType::Binary(size) => string(byte::BIG_BINARY, size, None, out),
@@ -106,11 +109,14 @@ impl Cell {
     pub fn null_size(&self) -> Option<u16> {
         self.is_nullable.then_some(match self.data_type {
             DataType::VarChar(Width::Max)
+            | DataType::Utf8VarChar(Width::Max)
             | DataType::NVarChar(Width::Max)
             | DataType::VarBinary(Width::Max)
             | DataType::Xml => 8,
             DataType::Char(_)
+            | DataType::Utf8Char(_)
             | DataType::VarChar(_)
+            | DataType::Utf8VarChar(_)
             | DataType::NChar(_)
             | DataType::NVarChar(_)
             | DataType::Binary(_)
@@ -150,9 +156,13 @@ impl Cell {
             | (DataType::BigInt, Value::BigInt(_))
             | (DataType::Money, Value::Money(_))
             | (DataType::UniqueIdentifier, Value::Guid(_)) => true,
-            (DataType::VarChar(Width::Max) | DataType::NVarChar(Width::Max) | DataType::Xml, Value::Text(text)) => {
-                text.len() <= LARGE_SIZE_MAX
-            }
+            (
+                DataType::VarChar(Width::Max)
+                | DataType::Utf8VarChar(Width::Max)
+                | DataType::NVarChar(Width::Max)
+                | DataType::Xml,
+                Value::Text(text),
+            ) => text.len() <= LARGE_SIZE_MAX,
             (DataType::VarBinary(Width::Max), Value::Binary(bytes)) => bytes.len() <= LARGE_SIZE_MAX,
             (DataType::SmallMoney, Value::Money(money)) => i32::try_from(*money).is_ok(),
             (
@@ -164,6 +174,9 @@ impl Cell {
             // A text never has more characters or UTF-16 units than UTF-8 bytes.
             (DataType::Char(size) | DataType::VarChar(Width::Limited(size)), Value::Text(text)) => {
                 text.len() <= size.into() || text.chars().count() <= size.into()
+            }
+            (DataType::Utf8Char(size) | DataType::Utf8VarChar(Width::Limited(size)), Value::Text(text)) => {
+                text.len() <= size.into()
             }
             (DataType::NChar(size) | DataType::NVarChar(Width::Limited(size)), Value::Text(text)) => {
                 text.len() <= size.into() || utf16::len(text) <= size.into()
@@ -189,6 +202,11 @@ impl Cell {
 impl Cell {
     pub(super) fn data_type(&self) -> DataType {
         self.data_type
+    }
+
+    /// The collation of char and varchar, which says how they are encoded.
+    fn narrow(&self) -> Option<Collation> {
+        Some(self.collation.in_utf8(self.data_type.encoding() == Encoding::Utf8))
     }
 
     pub(super) fn is_nullable(&self) -> bool {

@@ -10,7 +10,7 @@ impl Collation {
     /// SQL_Latin1_General_CP1_CI_AS: LCID 1033; ignores case, kana and width; SortId 52.
     pub const DEFAULT: Self = Self([0x09, 0x04, 0xD0, 0x00, 0x34]);
 
-    /// A collation of T-SQL's. Each is of Latin1_General, and of code page 1252.
+    /// A collation of T-SQL's. Each is of Latin1_General, and of code page 1252 or UTF-8.
     #[must_use]
     pub fn of(collation: selenite_types::Collation) -> Self {
         // MS-TDS 2.2.5.1.2, from bit 20 on: fIgnoreCase, fIgnoreAccent, fIgnoreKana, fIgnoreWidth, fBinary, fBinary2.
@@ -22,13 +22,8 @@ impl Collation {
             Order::CodePoint => 2,
             Order::CaseInsensitive | Order::CapitalsFirst | Order::CapitalsLast | Order::AccentInsensitive => 0,
         };
-        Self([
-            0x09,
-            0x04,
-            ignored,
-            collation.version() << 4 | binary,
-            collation.sort_id(),
-        ])
+        let fourth = collation.version() << 4 | binary;
+        Self([0x09, 0x04, ignored, fourth, collation.sort_id()]).in_utf8(collation.is_utf8())
     }
 
     /// The LCID: 20 bits.
@@ -44,12 +39,20 @@ impl Collation {
         self.0[4]
     }
 
+    /// The collation with the flag of UTF-8 set or not.
+    #[must_use]
+    pub(super) fn in_utf8(self, is_utf8: bool) -> Self {
+        let [a, b, c, d, e] = self.0;
+        let flag = if is_utf8 { UTF8_FLAG } else { 0 };
+        Self([a, b, c, d & !UTF8_FLAG | flag, e])
+    }
+
     /// Whether char and varchar are in UTF-8.
     #[must_use]
     pub const fn is_utf8(self) -> bool {
         // MS-TDS 2.2.5.1.2: LCID has 20 bits, then fIgnoreCase, fIgnoreAccent, fIgnoreKana, fIgnoreWidth, fBinary,
         // fBinary2, fUTF8.
-        self.0[3] & 0x04 != 0
+        self.0[3] & UTF8_FLAG != 0
     }
 
     /// Whether char and varchar are in code page 1252. A collation of zeros stands for the server's, which has code
@@ -66,6 +69,9 @@ impl Collation {
         }
     }
 }
+
+/// fUTF8, in the fourth byte.
+const UTF8_FLAG: u8 = 0x04;
 
 /// SortIds of the collations SQL_*_CP1_*: Latin1_General, Danish, the two of Swedish, Icelandic.
 const SORT_IDS_1252: [u8; 9] = [50, 51, 52, 53, 54, 183, 184, 185, 186];
@@ -99,10 +105,13 @@ mod tests {
             ("Latin1_General_100_CI_AS", [0x09, 0x04, 0xD0, 0x20, 0x00]),
             ("Latin1_General_BIN", [0x09, 0x04, 0x00, 0x01, 0x00]),
             ("Latin1_General_100_BIN2", [0x09, 0x04, 0x00, 0x22, 0x00]),
+            ("Latin1_General_100_BIN2_UTF8", [0x09, 0x04, 0x00, 0x26, 0x00]),
+            ("Latin1_General_100_CI_AS_SC", [0x09, 0x04, 0xD0, 0x20, 0x00]),
+            ("Latin1_General_100_CI_AS_SC_UTF8", [0x09, 0x04, 0xD0, 0x24, 0x00]),
         ] {
             let collation = Collation::of(selenite_types::Collation::from_name(name).unwrap());
             assert_eq!(collation, Collation(bytes), "{name}");
-            assert!(collation.is_code_page_1252());
+            assert_eq!(collation.is_code_page_1252(), !name.contains("UTF8"));
         }
         assert_eq!(Collation::of(selenite_types::Collation::DEFAULT), Collation::DEFAULT);
     }

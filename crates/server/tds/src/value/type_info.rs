@@ -16,6 +16,17 @@ pub struct TypeInfo {
     pub collation: Option<Collation>,
 }
 
+impl TypeInfo {
+    /// A type of text or bytes, whose encoding is that of its collation.
+    fn of_text(data_type: DataType, collation: Option<Collation>) -> Self {
+        let data_type = match collation.is_some_and(Collation::is_utf8) {
+            true => data_type.in_utf8(),
+            false => data_type,
+        };
+        Self { data_type, collation }
+    }
+}
+
 /// A type with the encoding of its values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct WireType {
@@ -201,7 +212,7 @@ impl WireType {
             // MS-TDS 2.2.5.4.3: only variable-length types are sent in chunks.
             _ => return Err(ParameterFault::Length(byte).into()),
         };
-        let info = TypeInfo { data_type, collation };
+        let info = TypeInfo::of_text(data_type, collation);
         Ok(Self { byte, info, size })
     }
 
@@ -219,7 +230,7 @@ impl WireType {
         } else {
             Some(Collation(reader.array()?))
         };
-        let info = TypeInfo { data_type, collation };
+        let info = TypeInfo::of_text(data_type, collation);
         Ok(Self { byte, info, size: 0 })
     }
 }

@@ -71,7 +71,12 @@ impl WireType {
     /// Parses a value that is not NULL.
     pub(super) fn value(&self, bytes: &[u8]) -> Result<Value, ValueError> {
         match self.info.data_type {
-            DataType::Char(_) | DataType::VarChar(_) | DataType::NChar(_) | DataType::NVarChar(_) => self.text(bytes),
+            DataType::Char(_)
+            | DataType::Utf8Char(_)
+            | DataType::VarChar(_)
+            | DataType::Utf8VarChar(_)
+            | DataType::NChar(_)
+            | DataType::NVarChar(_) => self.text(bytes),
             DataType::Binary(size) => {
                 let mut padded = bytes.to_vec();
                 padded.resize(usize::from(size).max(bytes.len()), 0);
@@ -114,7 +119,7 @@ impl WireType {
             let fault = ParameterFault::Unsupported("text in a code page other than 1252 and UTF-8");
             code_page::parse(bytes, collation).ok_or(fault)?
         };
-        if let DataType::Char(size) | DataType::NChar(size) = data_type {
+        if let DataType::Char(size) | DataType::Utf8Char(size) | DataType::NChar(size) = data_type {
             let unit_size = if matches!(data_type, DataType::NChar(_)) { 2 } else { 1 };
             let missing = usize::from(size).saturating_sub(bytes.len() / unit_size);
             text.extend(std::iter::repeat_n(' ', missing));
@@ -177,7 +182,9 @@ fn scalar(data_type: DataType, bytes: &[u8]) -> Option<Value> {
         }
         DataType::UniqueIdentifier => Value::Guid(Guid(bytes.try_into().ok()?)),
         DataType::Char(_)
+        | DataType::Utf8Char(_)
         | DataType::VarChar(_)
+        | DataType::Utf8VarChar(_)
         | DataType::NChar(_)
         | DataType::NVarChar(_)
         | DataType::Binary(_)

@@ -1,6 +1,6 @@
 //! Encodes values (MS-TDS 2.2.5.5).
 
-use selenite_types::{DataType, Date, DateTime2, DateTimeOffset, Decimal, TimeOfDay, Value, Width};
+use selenite_types::{DataType, Date, DateTime2, DateTimeOffset, Decimal, Encoding, TimeOfDay, Value, Width};
 
 use super::cell::{decimal_size, rescaled};
 use super::{Cell, code_page, moment, variant};
@@ -15,9 +15,11 @@ impl Cell {
         match (self.data_type(), value) {
             (DataType::Int, Value::Int(value)) => self.sized(packets.buffer(), value.to_le_bytes()),
             (DataType::BigInt, Value::BigInt(value)) => self.sized(packets.buffer(), value.to_le_bytes()),
-            (DataType::VarChar(Width::Max), Value::Text(text)) => return text_in_chunks(packets, text, 1),
+            (DataType::VarChar(Width::Max) | DataType::Utf8VarChar(Width::Max), Value::Text(text)) => {
+                return text_in_chunks(packets, text, self.data_type().encoding());
+            }
             (DataType::NVarChar(Width::Max) | DataType::Xml, Value::Text(text)) => {
-                return text_in_chunks(packets, text, 2);
+                return text_in_chunks(packets, text, Encoding::Utf16);
             }
             (DataType::VarBinary(Width::Max), Value::Binary(bytes)) => {
                 begin_chunk(packets, bytes.len())?;
@@ -66,6 +68,9 @@ impl Cell {
             }
             (DataType::Char(_) | DataType::VarChar(_), Value::Text(text)) => {
                 append_string(out, |out| code_page::encode(text, out))?;
+            }
+            (DataType::Utf8Char(_) | DataType::Utf8VarChar(_), Value::Text(text)) => {
+                append_string(out, |out| out.extend_from_slice(text.as_bytes()))?;
             }
             (DataType::NChar(_) | DataType::NVarChar(_), Value::Text(text)) => {
                 append_string(out, |out| utf16::encode(text, out))?;
@@ -144,20 +149,24 @@ fn append_moment(out: &mut Vec<u8>, time: Option<(TimeOfDay, u8)>, date: Option<
 }
 
 /// Writes text as one chunk of known size, encoded piece by piece.
-fn text_in_chunks<S: PacketSink>(packets: &mut PacketWriter<S>, text: &str, unit_size: usize) -> Result<(), TdsError> {
-    let unit_count = if unit_size == 1 {
-        text.chars().count()
-    } else {
-        utf16::len(text)
+fn text_in_chunks<S: PacketSink>(
+    packets: &mut PacketWriter<S>,
+    text: &str,
+    encoding: Encoding,
+) -> Result<(), TdsError> {
+    let size = match encoding {
+        Encoding::CodePage => text.chars().count(),
+        Encoding::Utf8 => text.len(),
+        Encoding::Utf16 => utf16::len(text) * 2,
     };
-    let size = unit_count * unit_size;
     begin_chunk(packets, size)?;
     let mut rest = text;
     while !rest.is_empty() {
         let (piece, later) = split(rest);
-        match unit_size {
-            1 => code_page::encode(piece, packets.buffer()),
-            _ => utf16::encode(piece, packets.buffer()),
+        match encoding {
+            Encoding::CodePage => code_page::encode(piece, packets.buffer()),
+            Encoding::Utf8 => packets.buffer().extend_from_slice(piece.as_bytes()),
+            Encoding::Utf16 => utf16::encode(piece, packets.buffer()),
         }
         packets.cut()?;
         rest = later;

@@ -68,12 +68,16 @@ pub(super) fn parse(reader: &mut ByteReader<'_>) -> Result<Value, ValueError> {
         true => wire.value(data)?,
         false => wire.sized_value(data)?,
     };
-    if let (DataType::Char(_) | DataType::VarChar(_), Value::Text(text)) = (wire.info.data_type, &value)
+    if let (
+        DataType::Char(_) | DataType::Utf8Char(_) | DataType::VarChar(_) | DataType::Utf8VarChar(_),
+        Value::Text(text),
+    ) = (wire.info.data_type, &value)
         && !text.chars().all(in_code_page)
     {
         return Err(ParameterFault::Unsupported("text in a code page other than 1252 in a sql_variant").into());
     }
-    SqlVariant::of(wire.info.data_type, value).ok_or(ParameterFault::Value(byte::VARIANT).into())
+    SqlVariant::of(wire.info.data_type.under(selenite_types::Collation::DEFAULT), value)
+        .ok_or(ParameterFault::Value(byte::VARIANT).into())
 }
 
 /// The type of the value.

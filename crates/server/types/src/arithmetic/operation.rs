@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Integer, OperationError, Operator, UnaryOperator, moments};
-use crate::{DataType, Decimal, Value, Width, decimal, utf16_prefix};
+use crate::{DataType, Decimal, Value, Width, decimal};
 
 impl Operator {
     /// Applies the operator to two values that are already converted to the operand types of [`Operator::signature`];
@@ -227,7 +227,7 @@ fn joined_text(left: &Arc<str>, right: &Arc<str>, result: &DataType) -> Arc<str>
         }
     }
     let joined = [&**left, &**right].concat();
-    Arc::from(utf16_prefix(&joined, room))
+    Arc::from(result.text_prefix(&joined, room))
 }
 
 fn joined_bytes(left: &Arc<[u8]>, right: &Arc<[u8]>, result: &DataType) -> Arc<[u8]> {

@@ -28,7 +28,9 @@ impl IntegerType {
             | DataType::Real
             | DataType::Float
             | DataType::Char(_)
+            | DataType::Utf8Char(_)
             | DataType::VarChar(_)
+            | DataType::Utf8VarChar(_)
             | DataType::NChar(_)
             | DataType::NVarChar(_)
             | DataType::Binary(_)

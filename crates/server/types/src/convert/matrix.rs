@@ -1,7 +1,7 @@
 //! The conversion matrix: which types convert to which.
 
 use crate::{
-    DataType, Family, SqlVariant,
+    Collation, DataType, Family, SqlVariant,
     convert::{ConversionError, ConversionFault},
 };
 
@@ -55,7 +55,8 @@ pub fn conversion(from: &DataType, to: &DataType) -> Conversion {
 fn with_variant(from: &DataType, to: &DataType) -> Option<Conversion> {
     match (from.family(), to.family()) {
         (Family::Variant, Family::Variant) => Some(Conversion::Implicit),
-        (_, Family::Variant) if SqlVariant::holds(from) => Some(Conversion::Implicit),
+        // Text in UTF-8 converts by its type, and is refused by its collation.
+        (_, Family::Variant) if SqlVariant::holds(&from.under(Collation::DEFAULT)) => Some(Conversion::Implicit),
         (_, Family::Variant) => Some(Conversion::Never),
         (Family::Variant, _) if matches!(to, DataType::RowVersion | DataType::Xml) => Some(Conversion::Never),
         (Family::Variant, _) => Some(Conversion::Explicit),

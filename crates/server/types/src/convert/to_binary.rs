@@ -2,13 +2,8 @@
 
 use crate::{
     DataType, DateTime2, DateTimeMinutes, DateTimeTicks, Decimal, TimeOfDay, Value, Width,
-    convert::{
-        ConversionError, ConversionFault,
-        bytes_text::{bytes_of_hex, utf16_of},
-        request::Request,
-    },
+    convert::{ConversionError, ConversionFault, bytes_text::bytes_of_hex, request::Request},
     dates::{MomentType, unit_of_scale},
-    encode_code_page,
 };
 
 /// The sides where bytes are truncated and padded.
@@ -83,8 +78,7 @@ fn fitted(bytes: &[u8], side: Side, request: &Request<'_>) -> Result<Value, Conv
 /// The encoded characters, or in styles 1 and 2 the bytes that the hexadecimal digits denote.
 fn of_text(text: &str, request: &Request<'_>) -> Result<Vec<u8>, ConversionError> {
     match request.style.unwrap_or(0) {
-        0 if request.from.is_national() => Ok(utf16_of(text)),
-        0 => Ok(encode_code_page(text)),
+        0 => Ok(request.from.encoded(text)),
         style @ (1 | 2) => bytes_of_hex(text, style == 1).ok_or_else(|| request.fail(ConversionFault::Unreadable)),
         _ => Err(request.no_style()),
     }

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, sync::Arc};
 
 use crate::{
-    Value, Width,
+    Encoding, Value, Width,
     convert::{
         ConversionError, ConversionFault,
         bytes_text::{hex_of, text_of_utf16},
@@ -14,7 +14,7 @@ use crate::{
         MomentTextFault, decimal_text, default_style, float_text, float_with_six_decimals, guid_text, moment_text,
         money_text,
     },
-    narrow, utf16_prefix,
+    narrow,
 };
 
 /// The handling of text that is too long for its type.
@@ -72,10 +72,9 @@ pub(crate) fn to_text(value: &Value, request: &Request<'_>) -> Result<Value, Con
 
 /// The same text if it needs no truncation, padding or `?`.
 fn of_text(text: &Arc<str>, request: &Request<'_>) -> Value {
-    let narrowed = if request.to.is_national() {
-        Cow::Borrowed(text.as_ref())
-    } else {
-        narrow(text)
+    let narrowed = match request.to.encoding() {
+        Encoding::Utf8 | Encoding::Utf16 => Cow::Borrowed(text.as_ref()),
+        Encoding::CodePage => narrow(text),
     };
     match narrowed {
         Cow::Borrowed(_) if !request.to.is_padded() && request.to.fits(request.to.text_length(text)) => {
@@ -92,7 +91,7 @@ fn fitted(text: &str, request: &Request<'_>) -> Value {
         return Value::Text(text.into());
     };
     let width = usize::from(width);
-    let text = utf16_prefix(text, width);
+    let text = request.to.text_prefix(text, width);
     let missing = width.saturating_sub(request.to.text_length(text));
     if !request.to.is_padded() || missing == 0 {
         return Value::Text(text.into());
@@ -133,6 +132,11 @@ fn of_bytes(bytes: &[u8], style: i32, request: &Request<'_>) -> Result<String, C
     match style {
         0 if request.to.is_national() => text_of_utf16(bytes, length_max)
             .map_err(|_| request.fail_with(ConversionFault::Unsupported, "Text with half a surrogate pair")),
+        0 if request.to.encoding() == Encoding::Utf8 => {
+            let text = std::str::from_utf8(bytes)
+                .map_err(|_| request.fail_with(ConversionFault::Unsupported, "Bytes that are no UTF-8"))?;
+            Ok(request.to.text_prefix(text, length_max).to_owned())
+        }
         0 => Ok(decode_code_page(bytes.get(..length_max).unwrap_or(bytes))),
         1 | 2 => Ok(hex_of(bytes, style == 1, length_max)),
         _ => Err(request.no_style()),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::convert::{ConversionError, ConversionFault, Request, convert};
 use crate::xml::{normalized, normalized_bytes, normalized_narrow};
-use crate::{DataType, DateFormat, Family, Value, Width};
+use crate::{DataType, DateFormat, Encoding, Family, Value, Width};
 
 /// Text or bytes as xml. Style 1 keeps white space; 2 and 3, which allow a document type, are refused.
 pub(super) fn to_xml(value: &Value, request: &Request<'_>) -> Result<Value, ConversionError> {
@@ -21,9 +21,13 @@ pub(super) fn to_xml(value: &Value, request: &Request<'_>) -> Result<Value, Conv
     let made = if request.from.family() == Family::Xml {
         return Ok(value.clone());
     } else if let Value::Text(text) = value {
-        match request.from.is_national() {
-            true => normalized(text, keeps_space),
-            false => normalized_narrow(text, keeps_space),
+        match request.from.encoding() {
+            Encoding::Utf16 => normalized(text, keeps_space),
+            Encoding::Utf8 if !text.is_ascii() => {
+                let what = "xml of text in a UTF-8 collation";
+                return Err(request.fail_with(ConversionFault::Unsupported, what));
+            }
+            Encoding::CodePage | Encoding::Utf8 => normalized_narrow(text, keeps_space),
         }
     } else if let Value::Binary(bytes) = value {
         normalized_bytes(bytes, keeps_space)

@@ -43,7 +43,12 @@ impl DataType {
             Self::Decimal { .. } | Self::Numeric { .. } => Family::Decimal,
             Self::SmallMoney | Self::Money => Family::Money,
             Self::Real | Self::Float => Family::Approximate,
-            Self::Char(_) | Self::VarChar(_) | Self::NChar(_) | Self::NVarChar(_) => Family::Text,
+            Self::Char(_)
+            | Self::Utf8Char(_)
+            | Self::VarChar(_)
+            | Self::Utf8VarChar(_)
+            | Self::NChar(_)
+            | Self::NVarChar(_) => Family::Text,
             Self::Binary(_) | Self::VarBinary(_) | Self::RowVersion => Family::Binary,
             Self::SmallDateTime | Self::DateTime => Family::OldDate,
             Self::Date | Self::DateTime2(_) | Self::DateTimeOffset(_) => Family::NewDate,
@@ -62,8 +67,8 @@ impl DataType {
         match self {
             Self::Binary(_) => 1,
             Self::VarBinary(_) => 2,
-            Self::Char(_) => 3,
-            Self::VarChar(_) => 4,
+            Self::Char(_) | Self::Utf8Char(_) => 3,
+            Self::VarChar(_) | Self::Utf8VarChar(_) => 4,
             Self::NChar(_) => 5,
             Self::NVarChar(_) => 6,
             Self::UniqueIdentifier => 7,
@@ -100,7 +105,7 @@ impl DataType {
     pub fn is_padded(&self) -> bool {
         matches!(
             self,
-            Self::Char(_) | Self::NChar(_) | Self::Binary(_) | Self::RowVersion
+            Self::Char(_) | Self::Utf8Char(_) | Self::NChar(_) | Self::Binary(_) | Self::RowVersion
         )
     }
 
@@ -110,13 +115,16 @@ impl DataType {
         self.width() == Some(Width::Max)
     }
 
-    /// The declared length of a text or binary type: in characters for char and varchar, in UTF-16 units for nchar and
-    /// nvarchar, in bytes for binary and varbinary. `None` for any other type.
+    /// The declared length of a text or binary type, in the unit of [`Width`]; `None` for any other type.
     #[must_use]
     pub fn width(&self) -> Option<Width> {
         match *self {
-            Self::Char(length) | Self::NChar(length) | Self::Binary(length) => Some(Width::Limited(length)),
-            Self::VarChar(width) | Self::NVarChar(width) | Self::VarBinary(width) => Some(width),
+            Self::Char(length) | Self::Utf8Char(length) | Self::NChar(length) | Self::Binary(length) => {
+                Some(Width::Limited(length))
+            }
+            Self::VarChar(width) | Self::Utf8VarChar(width) | Self::NVarChar(width) | Self::VarBinary(width) => {
+                Some(width)
+            }
             Self::RowVersion => Some(Width::Limited(ROW_VERSION_SIZE)),
             Self::Bit
             | Self::TinyInt
@@ -156,7 +164,9 @@ impl DataType {
             | Self::Real
             | Self::Float
             | Self::Char(_)
+            | Self::Utf8Char(_)
             | Self::VarChar(_)
+            | Self::Utf8VarChar(_)
             | Self::NChar(_)
             | Self::NVarChar(_)
             | Self::Binary(_)

@@ -9,7 +9,7 @@ impl DataType {
     #[must_use]
     pub fn bare_name(&self) -> &'static str {
         match self {
-            Self::VarChar(Width::Max) => "varchar(max)",
+            Self::VarChar(Width::Max) | Self::Utf8VarChar(Width::Max) => "varchar(max)",
             Self::NVarChar(Width::Max) => "nvarchar(max)",
             Self::VarBinary(Width::Max) => "varbinary(max)",
             Self::Bit
@@ -24,7 +24,9 @@ impl DataType {
             | Self::Real
             | Self::Float
             | Self::Char(_)
+            | Self::Utf8Char(_)
             | Self::VarChar(Width::Limited(_))
+            | Self::Utf8VarChar(Width::Limited(_))
             | Self::NChar(_)
             | Self::NVarChar(Width::Limited(_))
             | Self::Binary(_)
@@ -67,8 +69,8 @@ impl DataType {
             Self::Money => "money",
             Self::Real => "real",
             Self::Float => "float",
-            Self::Char(_) => "char",
-            Self::VarChar(_) => "varchar",
+            Self::Char(_) | Self::Utf8Char(_) => "char",
+            Self::VarChar(_) | Self::Utf8VarChar(_) => "varchar",
             Self::NChar(_) => "nchar",
             Self::NVarChar(_) => "nvarchar",
             Self::Binary(_) => "binary",
@@ -95,11 +97,17 @@ impl fmt::Display for DataType {
             Self::Decimal { precision, scale } | Self::Numeric { precision, scale } => {
                 write!(f, "{keyword}({precision},{scale})")
             }
-            Self::Char(length) | Self::NChar(length) | Self::Binary(length) => write!(f, "{keyword}({length})"),
+            Self::Char(length) | Self::Utf8Char(length) | Self::NChar(length) | Self::Binary(length) => {
+                write!(f, "{keyword}({length})")
+            }
             Self::VarChar(Width::Limited(length))
+            | Self::Utf8VarChar(Width::Limited(length))
             | Self::NVarChar(Width::Limited(length))
             | Self::VarBinary(Width::Limited(length)) => write!(f, "{keyword}({length})"),
-            Self::VarChar(Width::Max) | Self::NVarChar(Width::Max) | Self::VarBinary(Width::Max) => {
+            Self::VarChar(Width::Max)
+            | Self::Utf8VarChar(Width::Max)
+            | Self::NVarChar(Width::Max)
+            | Self::VarBinary(Width::Max) => {
                 write!(f, "{keyword}(max)")
             }
             Self::Time(scale) | Self::DateTime2(scale) | Self::DateTimeOffset(scale) => write!(f, "{keyword}({scale})"),

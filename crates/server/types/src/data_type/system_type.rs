@@ -43,9 +43,9 @@ impl DataType {
             Self::SmallMoney => (122, 10, 4),
             Self::BigInt => (127, 19, 0),
             Self::VarBinary(_) => (165, 0, 0),
-            Self::VarChar(_) => (167, 0, 0),
+            Self::VarChar(_) | Self::Utf8VarChar(_) => (167, 0, 0),
             Self::Binary(_) => (173, 0, 0),
-            Self::Char(_) => (175, 0, 0),
+            Self::Char(_) | Self::Utf8Char(_) => (175, 0, 0),
             Self::RowVersion => (189, 0, 0),
             Self::NVarChar(_) => (231, 0, 0),
             Self::NChar(_) => (239, 0, 0),
@@ -78,11 +78,17 @@ impl DataType {
                 29.. => 17,
             },
             Self::Char(length)
+            | Self::Utf8Char(length)
             | Self::Binary(length)
             | Self::VarChar(Width::Limited(length))
+            | Self::Utf8VarChar(Width::Limited(length))
             | Self::VarBinary(Width::Limited(length)) => length,
             Self::NChar(length) | Self::NVarChar(Width::Limited(length)) => length.saturating_mul(2),
-            Self::VarChar(Width::Max) | Self::NVarChar(Width::Max) | Self::VarBinary(Width::Max) | Self::Xml => {
+            Self::VarChar(Width::Max)
+            | Self::Utf8VarChar(Width::Max)
+            | Self::NVarChar(Width::Max)
+            | Self::VarBinary(Width::Max)
+            | Self::Xml => {
                 return None;
             }
             Self::Date => 3,

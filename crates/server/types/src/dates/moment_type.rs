@@ -38,7 +38,9 @@ impl MomentType {
             | DataType::Real
             | DataType::Float
             | DataType::Char(_)
+            | DataType::Utf8Char(_)
             | DataType::VarChar(_)
+            | DataType::Utf8VarChar(_)
             | DataType::NChar(_)
             | DataType::NVarChar(_)
             | DataType::Binary(_)

@@ -2,7 +2,7 @@
 
 use std::iter::Peekable;
 
-use selenite_collation::{CharacterKey, Order, character_keys};
+use selenite_collation::{CharacterKey, Collation, character_keys};
 
 /// A token of a pattern.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -50,36 +50,36 @@ impl Token {
 }
 
 /// Parses a pattern; `None` if it matches nothing.
-pub(super) fn parse(pattern: &str, escape: Option<char>, order: Order) -> Option<Vec<Token>> {
+pub(super) fn parse(pattern: &str, escape: Option<char>, collation: Collation) -> Option<Vec<Token>> {
     let mut tokens = Vec::with_capacity(pattern.len());
     let mut rest = pattern.chars().peekable();
     while let Some(character) = rest.next() {
         match character {
-            _ if Some(character) == escape => push_literal(&mut tokens, rest.next()?, order),
+            _ if Some(character) == escape => push_literal(&mut tokens, rest.next()?, collation),
             // Consecutive `%` are equivalent to one, and slower.
             '%' if tokens.last() == Some(&Token::Many) => {}
             '%' => tokens.push(Token::Many),
             '_' => tokens.push(Token::One),
-            '[' => tokens.push(Token::Class(parse_class(&mut rest, escape, order)?)),
-            _ => push_literal(&mut tokens, character, order),
+            '[' => tokens.push(Token::Class(parse_class(&mut rest, escape, collation)?)),
+            _ => push_literal(&mut tokens, character, collation),
         }
     }
     Some(tokens)
 }
 
-fn push_literal(tokens: &mut Vec<Token>, character: char, order: Order) {
-    tokens.extend(character_keys(character.encode_utf8(&mut [0; 4]), order).map(Token::Literal));
+fn push_literal(tokens: &mut Vec<Token>, character: char, collation: Collation) {
+    tokens.extend(character_keys(character.encode_utf8(&mut [0; 4]), collation).map(Token::Literal));
 }
 
 /// Parses a class after `[`, including its `]`.
 fn parse_class(
     rest: &mut Peekable<impl Iterator<Item = char> + Clone>,
     escape: Option<char>,
-    order: Order,
+    collation: Collation,
 ) -> Option<Class> {
     let is_negated = rest.next_if_eq(&'^').is_some();
     let mut ranges = Vec::new();
-    let key_of = |character: char| character_keys(character.encode_utf8(&mut [0; 4]), order).next();
+    let key_of = |character: char| character_keys(character.encode_utf8(&mut [0; 4]), collation).next();
     loop {
         let character = match rest.next()? {
             ']' => break,

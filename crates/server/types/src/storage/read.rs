@@ -62,7 +62,9 @@ fn from_integer(integer: i64, declared: &DataType) -> Result<Value, MisfitCause>
         | DataType::Real
         | DataType::Float
         | DataType::Char(_)
+        | DataType::Utf8Char(_)
         | DataType::VarChar(_)
+        | DataType::Utf8VarChar(_)
         | DataType::NChar(_)
         | DataType::NVarChar(_)
         | DataType::Binary(_)
@@ -103,12 +105,12 @@ fn from_real(real: f64, declared: &DataType) -> Result<Value, MisfitCause> {
 fn from_text(bytes: &[u8], declared: &DataType) -> Result<Value, MisfitCause> {
     let value = match *declared {
         DataType::Xml => return xml_text::checked(bytes).map(Value::Text),
-        DataType::VarChar(_) | DataType::NVarChar(_) => {
+        DataType::VarChar(_) | DataType::Utf8VarChar(_) | DataType::NVarChar(_) => {
             return text::checked(bytes, declared).map(|text| Value::Text(text.into()));
         }
-        DataType::Char(length) | DataType::NChar(length) => {
+        DataType::Char(length) | DataType::Utf8Char(length) | DataType::NChar(length) => {
             let text = text::checked(bytes, declared)?;
-            return Ok(Value::Text(text::padded(text, length).into()));
+            return Ok(Value::Text(text::padded(text, length, declared).into()));
         }
         DataType::Date => parse_date(bytes).map(Value::Date),
         DataType::Time(scale) => parse_time(bytes, scale).map(Value::Time),
@@ -218,7 +220,9 @@ fn from_blob(bytes: &[u8], declared: &DataType) -> Result<Value, MisfitCause> {
         | DataType::Real
         | DataType::Float
         | DataType::Char(_)
+        | DataType::Utf8Char(_)
         | DataType::VarChar(_)
+        | DataType::Utf8VarChar(_)
         | DataType::NChar(_)
         | DataType::NVarChar(_)
         | DataType::Date
@@ -249,7 +253,9 @@ impl DataType {
             }
             Self::Real | Self::Float => StorageClass::Real,
             Self::Char(_)
+            | Self::Utf8Char(_)
             | Self::VarChar(_)
+            | Self::Utf8VarChar(_)
             | Self::NChar(_)
             | Self::NVarChar(_)
             | Self::Date

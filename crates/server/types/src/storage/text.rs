@@ -1,7 +1,7 @@
 //! Validation of text for a text type.
 
 use super::MisfitCause;
-use crate::{DataType, Width, code_page_byte, utf16_length};
+use crate::{DataType, Encoding, Width, code_page_byte};
 
 /// `bytes` as valid text of the type: without trailing blanks for char and nchar.
 pub(super) fn checked<'a>(bytes: &'a [u8], declared: &DataType) -> Result<&'a str, MisfitCause> {
@@ -16,12 +16,12 @@ pub(super) fn checked<'a>(bytes: &'a [u8], declared: &DataType) -> Result<&'a st
         Some(Width::Max) | None => usize::MAX,
     };
     // A text never has more units than bytes; ASCII has equally many, and is in the code page.
-    let is_narrow = !declared.is_national();
+    let is_narrow = declared.encoding() == Encoding::CodePage;
     if (text.len() > room || is_narrow) && !text.is_ascii() {
         if is_narrow && !text.chars().all(|character| code_page_byte(character).is_some()) {
             return Err(MisfitCause::CodePage);
         }
-        return if utf16_length(text) <= room {
+        return if declared.text_length(text) <= room {
             Ok(text)
         } else {
             Err(MisfitCause::Length)
@@ -35,8 +35,8 @@ pub(super) fn checked<'a>(bytes: &'a [u8], declared: &DataType) -> Result<&'a st
 }
 
 /// Pads `text` with blanks to the length of a char or nchar.
-pub(super) fn padded(text: &str, length: u16) -> String {
-    let missing = usize::from(length).saturating_sub(utf16_length(text));
+pub(super) fn padded(text: &str, length: u16, declared: &DataType) -> String {
+    let missing = usize::from(length).saturating_sub(declared.text_length(text));
     let mut padded = String::with_capacity(text.len() + missing);
     padded.push_str(text);
     let mut left = missing;

@@ -41,9 +41,15 @@ fn other_to_stored<'a>(value: &'a Value, declared: &DataType) -> Result<Stored<'
         | (Value::Decimal(number), DataType::Numeric { precision, scale }) => decimal(*number, *precision, *scale),
         (Value::Real(value), DataType::Real) => finite(f64::from(*value)),
         (Value::Float(value), DataType::Float) => finite(*value),
-        (Value::Text(value), DataType::Char(_) | DataType::VarChar(_) | DataType::NChar(_) | DataType::NVarChar(_)) => {
-            text::checked(value.as_bytes(), declared).map(|text| Stored::Text(Cow::Borrowed(text)))
-        }
+        (
+            Value::Text(value),
+            DataType::Char(_)
+            | DataType::Utf8Char(_)
+            | DataType::VarChar(_)
+            | DataType::Utf8VarChar(_)
+            | DataType::NChar(_)
+            | DataType::NVarChar(_),
+        ) => text::checked(value.as_bytes(), declared).map(|text| Stored::Text(Cow::Borrowed(text))),
         (Value::Binary(bytes), DataType::Binary(length)) => {
             blob(bytes, bytes.len() == usize::from(*length), MisfitCause::Size)
         }

@@ -5,19 +5,17 @@ use std::sync::Arc;
 
 use flate2::bufread::MultiGzDecoder;
 use flate2::{Compression, GzBuilder};
-use selenite_types::{Value, encode_code_page};
+use selenite_types::Value;
 
 use crate::SqlError;
 use crate::functions::Arguments;
 
-/// COMPRESS: the characters of text are those of its type, one byte or two.
+/// COMPRESS: the characters of text are encoded as its type says.
 pub(super) fn compress(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let bytes = if let Value::Binary(bytes) = call.value(0) {
         Arc::clone(bytes)
-    } else if call.data_type(0).is_national() {
-        call.text(0)?.encode_utf16().flat_map(u16::to_le_bytes).collect()
     } else {
-        Arc::from(encode_code_page(call.text(0)?))
+        Arc::from(call.data_type(0).encoded(call.text(0)?))
     };
     call.reserve(bytes.len())?;
     // The header is .NET's: the fastest method, and no system or time.

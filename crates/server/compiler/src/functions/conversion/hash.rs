@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use md5::Md5;
-use selenite_types::{Value, encode_code_page};
+use selenite_types::Value;
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha512};
 
@@ -14,10 +14,8 @@ use crate::functions::Arguments;
 pub(super) fn hash_bytes(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let bytes = if let Value::Binary(bytes) = call.value(1) {
         bytes.to_vec()
-    } else if call.data_type(1).is_national() {
-        call.text(1)?.encode_utf16().flat_map(u16::to_le_bytes).collect()
     } else {
-        encode_code_page(call.text(1)?)
+        call.data_type(1).encoded(call.text(1)?)
     };
     let digest = match call.text(0)?.to_ascii_uppercase().as_str() {
         "MD5" => Md5::digest(&bytes).to_vec(),

@@ -1,11 +1,11 @@
 //! Arguments of functions that encrypt.
 
-use selenite_types::{Guid, Value, encode_code_page};
+use selenite_types::{Guid, Value};
 
 use crate::SqlError;
 use crate::functions::Arguments;
 
-/// The bytes of an argument: of text those of its type, one byte or two for a character.
+/// The bytes of an argument: of text those of its type.
 pub(super) fn bytes(call: &Arguments<'_>, at: usize) -> Result<Option<Vec<u8>>, SqlError> {
     if *call.value(at) == Value::Null {
         return Ok(None);
@@ -14,10 +14,7 @@ pub(super) fn bytes(call: &Arguments<'_>, at: usize) -> Result<Option<Vec<u8>>, 
         return Ok(Some(bytes.to_vec()));
     }
     let text = call.text(at)?;
-    Ok(Some(match call.data_type(at).is_national() {
-        true => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
-        false => encode_code_page(text),
-    }))
+    Ok(Some(call.data_type(at).encoded(text)))
 }
 
 /// The authenticator, if one is requested by the argument before it; the inner `Err` if that is NULL.

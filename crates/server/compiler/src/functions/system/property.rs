@@ -83,7 +83,7 @@ pub(super) fn of_collation(call: &Arguments<'_>) -> Result<Value, SqlError> {
         return Ok(Value::Null);
     };
     let value = match call.text(1)?.to_ascii_lowercase().as_str() {
-        "codepage" => Value::Int(1252),
+        "codepage" => Value::Int(collation.code_page()),
         "lcid" => Value::Int(LCID),
         "comparisonstyle" => Value::Int(collation.comparison_style()),
         "version" => Value::Int(collation.version().into()),

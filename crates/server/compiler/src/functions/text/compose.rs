@@ -4,7 +4,7 @@ use selenite_types::{DataType, Value, Width, code_page_char, text_of, utf16_leng
 
 use crate::functions::Arguments;
 use crate::functions::arguments::within;
-use crate::functions::typing::{sum_of_widths, text_width, varying};
+use crate::functions::typing::{encoding_of, sum_of_widths, width_in};
 use crate::{Expr, SqlError};
 
 /// CHAR: NULL outside one byte.
@@ -28,11 +28,11 @@ pub(super) fn national_character(call: &Arguments<'_>) -> Result<Value, SqlError
 
 /// The type of CONCAT and CONCAT_WS: wide enough for all values as text.
 pub(super) fn concat_type(arguments: &[Expr]) -> DataType {
-    let is_national = arguments.iter().any(|value| value.data_type.is_national());
-    let widths = arguments.iter().map(|value| text_width(&value.data_type));
+    let encoding = encoding_of(arguments);
+    let widths = arguments.iter().map(|value| width_in(encoding, value));
     let has_max = arguments.iter().any(|value| value.data_type.is_max());
     let sum = widths.fold(Width::Limited(0), sum_of_widths);
-    varying(is_national, if has_max { Width::Max } else { sum })
+    encoding.varying(if has_max { Width::Max } else { sum })
 }
 
 /// CONCAT: NULL is an empty string.

@@ -1,6 +1,6 @@
 //! Functions that return lengths, positions and code points.
 
-use selenite_types::{DataType, Value, code_page_byte, utf16_length};
+use selenite_types::{DataType, Encoding, Value, code_page_byte};
 
 use super::{piece, search};
 use crate::functions::Arguments;
@@ -8,7 +8,7 @@ use crate::{Expr, SqlError};
 
 /// LEN: the length without trailing spaces.
 pub(super) fn len(call: &Arguments<'_>) -> Result<Value, SqlError> {
-    call.length_result(utf16_length(call.text(0)?.trim_end_matches(' ')))
+    call.length_result(call.collation.named.text_length(call.text(0)?.trim_end_matches(' ')))
 }
 
 /// DATALENGTH: the size in bytes.
@@ -34,7 +34,7 @@ pub(super) fn char_index(call: &Arguments<'_>) -> Result<Value, SqlError> {
         1
     };
     let skipped = usize::try_from(start - 1).unwrap_or(usize::MAX);
-    let rest = piece::skip(text, skipped);
+    let rest = piece::skip(text, skipped, call.collation.named);
     if needle.is_empty() {
         return call.length_result(0);
     }
@@ -42,22 +42,31 @@ pub(super) fn char_index(call: &Arguments<'_>) -> Result<Value, SqlError> {
     match found {
         Some((at, _)) => {
             let before = text.len() - rest.len() + at;
-            call.length_result(utf16_length(text.get(..before).unwrap_or_default()) + 1)
+            let before = text.get(..before).unwrap_or_default();
+            call.length_result(call.collation.named.text_length(before) + 1)
         }
         None => call.length_result(0),
     }
 }
 
-/// ASCII: the byte of the first character; NULL for an empty text.
+/// ASCII: the byte of the first character; NULL for an empty text. What it is of several bytes is not documented.
 pub(super) fn ascii(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let Some(first) = call.text(0)?.chars().next() else {
         return Ok(Value::Null);
     };
+    if call.data_type(0).encoding() == Encoding::Utf8 && !first.is_ascii() {
+        return Err(SqlError::unsupported("ASCII of a character of several bytes"));
+    }
     Ok(Value::Int(i32::from(code_page_byte(first).unwrap_or(b'?'))))
 }
 
-/// UNICODE: the first UTF-16 code unit; NULL for an empty text.
+/// UNICODE: the first character's code point, or its first UTF-16 code unit; NULL for an empty text.
 pub(super) fn unicode(call: &Arguments<'_>) -> Result<Value, SqlError> {
-    let first = call.text(0)?.encode_utf16().next();
-    Ok(first.map_or(Value::Null, |unit| Value::Int(i32::from(unit))))
+    let text = call.text(0)?;
+    let first = match call.collation.named.counts_code_points() {
+        true => text.chars().next().map(u32::from),
+        false => text.encode_utf16().next().map(u32::from),
+    };
+    let number = first.and_then(|number| i32::try_from(number).ok());
+    Ok(number.map_or(Value::Null, Value::Int))
 }

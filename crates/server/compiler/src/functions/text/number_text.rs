@@ -1,9 +1,9 @@
 //! STR: formats a number with a given length.
 
-use selenite_types::{DataType, Value, Width};
+use selenite_types::{DataType, Encoding, Value, Width};
 
 use crate::functions::Arguments;
-use crate::functions::typing::{WIDTH_MAX, constant_whole, varying};
+use crate::functions::typing::{WIDTH_MAX, constant_whole};
 use crate::{Expr, SqlError};
 
 /// The type of STR: as wide as its length, 10 by default.
@@ -12,14 +12,11 @@ pub(super) fn str_type(arguments: &[Expr]) -> DataType {
         None => Some(i64::from(LENGTH)),
         given => constant_whole(given),
     };
-    varying(
-        false,
-        Width::Limited(
-            length
-                .and_then(|length| u16::try_from(length).ok())
-                .unwrap_or(WIDTH_MAX),
-        ),
-    )
+    Encoding::CodePage.varying(Width::Limited(
+        length
+            .and_then(|length| u16::try_from(length).ok())
+            .unwrap_or(WIDTH_MAX),
+    ))
 }
 
 /// STR: right-aligned and rounded to fit; asterisks if the integer part does not fit; NULL for an invalid length.

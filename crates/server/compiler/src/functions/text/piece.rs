@@ -3,19 +3,19 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use selenite_types::{DataType, Value, Width, utf16_length};
+use selenite_types::{Collation, DataType, Value, Width};
 
 use crate::functions::Arguments;
-use crate::functions::typing::{constant_whole, sum_of_widths, text_width, varying, with_width};
+use crate::functions::typing::{constant_whole, encoding_of, sum_of_widths, text_width, width_in, with_width};
 use crate::{Expr, SqlError};
 
-/// The text after its first `units` code units.
-pub(super) fn skip(text: &str, units: usize) -> &str {
-    slice(text, units, usize::MAX)
+/// The text after its first `count` characters of a collation: code units, or code points.
+pub(super) fn skip(text: &str, count: usize, collation: Collation) -> &str {
+    slice(text, count, usize::MAX, collation)
 }
 
-/// The characters that are completely in the `take` code units after the first `skip`.
-pub(super) fn slice(text: &str, skip: usize, take: usize) -> &str {
+/// The text that is completely in the `take` characters after the first `skip`.
+fn slice(text: &str, skip: usize, take: usize, collation: Collation) -> &str {
     let end = skip.saturating_add(take);
     if text.is_ascii() {
         let end = end.min(text.len());
@@ -27,7 +27,7 @@ pub(super) fn slice(text: &str, skip: usize, take: usize) -> &str {
         if unit >= skip {
             first = first.min(at);
         }
-        unit += character.len_utf16();
+        unit += collation.character_length(character);
         if unit > end {
             last = at;
             break;
@@ -51,6 +51,8 @@ fn piece_type(arguments: &[Expr], length: Option<i64>) -> DataType {
         return DataType::VarChar(Width::Limited(1));
     };
     let width = match (text_width(&first.data_type), length) {
+        // A code point may be several units of the type.
+        (width, Some(_)) if first.collation.named.counts_code_points() => width,
         (Width::Limited(width), Some(length)) => {
             Width::Limited(u16::try_from(length.clamp(1, i64::from(width))).unwrap_or(width))
         }
@@ -74,18 +76,19 @@ pub(super) fn substring(call: &Arguments<'_>) -> Result<Value, SqlError> {
         let piece = bytes.get(first.min(last)..last).unwrap_or_default();
         return Ok(Value::Binary(Arc::from(piece)));
     }
-    Ok(call.text_result(slice(call.text(0)?, first, count)))
+    Ok(call.text_result(slice(call.text(0)?, first, count, call.collation.named)))
 }
 
 pub(super) fn left(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let count = usize::try_from(call.int(1)?).map_err(|_| SqlError::invalid_length())?;
-    Ok(call.text_result(slice(call.text(0)?, 0, count)))
+    Ok(call.text_result(slice(call.text(0)?, 0, count, call.collation.named)))
 }
 
 pub(super) fn right(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let count = usize::try_from(call.int(1)?).map_err(|_| SqlError::invalid_length_of("RIGHT"))?;
-    let text = call.text(0)?;
-    Ok(call.text_result(skip(text, utf16_length(text).saturating_sub(count))))
+    let (text, collation) = (call.text(0)?, call.collation.named);
+    let skipped = collation.text_length(text).saturating_sub(count);
+    Ok(call.text_result(skip(text, skipped, collation)))
 }
 
 pub(super) fn left_trim(call: &Arguments<'_>) -> Result<Value, SqlError> {
@@ -121,13 +124,13 @@ pub(super) fn trim(call: &Arguments<'_>) -> Result<Value, SqlError> {
 
 /// The type of STUFF: wide enough for both texts.
 pub(super) fn stuff_type(arguments: &[Expr]) -> DataType {
+    let encoding = encoding_of(arguments);
     let width = |at: usize| {
         arguments
             .get(at)
-            .map_or(Width::Limited(1), |text| text_width(&text.data_type))
+            .map_or(Width::Limited(1), |text| width_in(encoding, text))
     };
-    let is_national = |at: usize| arguments.get(at).is_some_and(|text| text.data_type.is_national());
-    varying(is_national(0) || is_national(3), sum_of_widths(width(0), width(3)))
+    encoding.varying(sum_of_widths(width(0), width(3)))
 }
 
 /// STUFF: NULL if the start is outside the text; a NULL replacement only deletes.
@@ -145,10 +148,11 @@ pub(super) fn stuff(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let (Ok(start), Ok(length)) = (usize::try_from(start), usize::try_from(length)) else {
         return Ok(Value::Null);
     };
-    if start == 0 || start > utf16_length(text) {
+    let collation = call.collation.named;
+    if start == 0 || start > collation.text_length(text) {
         return Ok(Value::Null);
     }
-    let before = slice(text, 0, start - 1);
-    let after = skip(text, (start - 1).saturating_add(length));
+    let before = slice(text, 0, start - 1, collation);
+    let after = skip(text, (start - 1).saturating_add(length), collation);
     Ok(call.text_result(&[before, inserted, after].concat()))
 }

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use selenite_types::{DataType, Value, Width, in_code_page};
+use selenite_types::{DataType, Encoding, Value, Width, in_code_page};
 
 use super::search::Haystack;
 use crate::functions::Arguments;
-use crate::functions::typing::{WIDTH_MAX, constant_whole, varying};
+use crate::functions::typing::{WIDTH_MAX, constant_whole, encoding_of};
 use crate::{Expr, SqlError};
 
 /// Two characters, and the overhead of a map entry.
@@ -22,9 +22,9 @@ pub(super) fn lower(call: &Arguments<'_>) -> Result<Value, SqlError> {
 
 /// Each character in the other case, if that is one character in the same code page.
 fn cased(call: &Arguments<'_>, case: impl Fn(char) -> Option<char>) -> Result<Value, SqlError> {
-    let is_national = call.data_type.is_national();
+    let is_narrow = call.data_type.encoding() == Encoding::CodePage;
     let change = |character: char| match case(character) {
-        Some(changed) if is_national || in_code_page(changed) => changed,
+        Some(changed) if !is_narrow || in_code_page(changed) => changed,
         Some(_) | None => character,
     };
     let text = call.text(0)?;
@@ -73,7 +73,7 @@ pub(super) fn replicate(call: &Arguments<'_>) -> Result<Value, SqlError> {
 /// The type of SPACE: as wide as a constant argument.
 pub(super) fn space_type(arguments: &[Expr]) -> DataType {
     let length = constant_whole(arguments.first()).and_then(|count| u16::try_from(count).ok());
-    varying(false, Width::Limited(length.unwrap_or(WIDTH_MAX)))
+    Encoding::CodePage.varying(Width::Limited(length.unwrap_or(WIDTH_MAX)))
 }
 
 /// SPACE: NULL for a negative count.
@@ -86,9 +86,8 @@ pub(super) fn space(call: &Arguments<'_>) -> Result<Value, SqlError> {
 
 /// The type of REPLACE: national if any text is, `max` if any is.
 pub(super) fn replaced_type(arguments: &[Expr]) -> DataType {
-    let is_national = arguments.iter().any(|text| text.data_type.is_national());
     let is_max = arguments.iter().any(|text| text.data_type.is_max());
-    varying(is_national, if is_max { Width::Max } else { Width::Limited(WIDTH_MAX) })
+    encoding_of(arguments).varying(if is_max { Width::Max } else { Width::Limited(WIDTH_MAX) })
 }
 
 pub(super) fn replace(call: &Arguments<'_>) -> Result<Value, SqlError> {

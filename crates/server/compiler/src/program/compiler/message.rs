@@ -78,7 +78,12 @@ impl Compiler<'_> {
 fn is_text(data_type: &DataType) -> bool {
     matches!(
         data_type,
-        DataType::Char(_) | DataType::VarChar(_) | DataType::NChar(_) | DataType::NVarChar(_)
+        DataType::Char(_)
+            | DataType::Utf8Char(_)
+            | DataType::VarChar(_)
+            | DataType::Utf8VarChar(_)
+            | DataType::NChar(_)
+            | DataType::NVarChar(_)
     )
 }
 
@@ -90,7 +95,9 @@ fn may_be_substituted(data_type: &DataType) -> bool {
         | DataType::Int
         | DataType::BigInt
         | DataType::Char(_)
+        | DataType::Utf8Char(_)
         | DataType::VarChar(_)
+        | DataType::Utf8VarChar(_)
         | DataType::NChar(_)
         | DataType::NVarChar(_)
         | DataType::Binary(_)

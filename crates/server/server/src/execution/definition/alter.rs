@@ -287,7 +287,7 @@ fn check_needed(table: &SchemaTable, action: &AlterTableAction) -> Result<(), Sq
                 use selenite_types::DataType;
                 matches!(
                     data_type,
-                    DataType::VarChar(_) | DataType::NVarChar(_) | DataType::VarBinary(_)
+                    DataType::VarChar(_) | DataType::Utf8VarChar(_) | DataType::NVarChar(_) | DataType::VarBinary(_)
                 )
             });
             let is_kept = known.is_some_and(|known| !changes_collation(known, column));

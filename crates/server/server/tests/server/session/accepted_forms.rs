@@ -226,8 +226,8 @@ fn small_forms_mean_what_they_mean_elsewhere() {
         ),
         ("SELECT UNICODE(NCHAR(0x07))", 7),
         ("SELECT ASCII(CHAR(0x07))", 7),
-        ("SELECT COUNT(*) + 5 FROM ::fn_helpcollations()", 24),
-        ("SELECT COUNT(*) + 5 FROM sys.fn_helpcollations()", 24),
+        ("SELECT COUNT(*) + 5 FROM ::fn_helpcollations()", 37),
+        ("SELECT COUNT(*) + 5 FROM sys.fn_helpcollations()", 37),
         ("SELECT 28 >> 2", 7),
         ("SELECT CASE WHEN 1 << 3 > 7 THEN 7 END", 7),
     ] {

@@ -8,8 +8,8 @@ use selenite_tds::client::{
     ServerMessage, Token, attention, batch, bulk_load, login, new_login, prelogin, rpc, split_message, tokens,
 };
 use selenite_tds::{
-    Collation, Column, Done, DoneKind, Encryption, Headers, PacketSize, Parameter, Password, Prelogin, Procedure,
-    ProcedureId, Reset, RpcCall, RpcRequest, TransactionRequest, TransactionStep, TypeInfo,
+    Collation, Column, Done, DoneKind, Encryption, Headers, Login, PacketSize, Parameter, Password, Prelogin,
+    Procedure, ProcedureId, Reset, RpcCall, RpcRequest, TransactionRequest, TransactionStep, TypeInfo,
 };
 use selenite_types::{DataType, Value, Width};
 
@@ -39,6 +39,15 @@ impl Client {
         (database, new_password): (&str, Option<&str>),
         size: PacketSize,
     ) -> io::Result<Self> {
+        let mut wanted = new_login(user, password);
+        wanted.database = database.to_owned();
+        wanted.new_password = new_password.map(Password::new);
+        wanted.packet_size = size.bytes().into();
+        Self::by(address, &wanted, size)
+    }
+
+    /// The client of a login.
+    pub fn by(address: SocketAddr, wanted: &Login, size: PacketSize) -> io::Result<Self> {
         let socket = TcpStream::connect(address)?;
         socket.set_nodelay(true)?;
         // A server that does not answer is a test that fails, not one that hangs.
@@ -55,11 +64,7 @@ impl Client {
         };
         client.send(&prelogin(&hello).unwrap())?;
         client.message()?;
-        let mut wanted = new_login(user, password);
-        wanted.database = database.to_owned();
-        wanted.new_password = new_password.map(Password::new);
-        wanted.packet_size = size.bytes().into();
-        client.send(&login(&wanted).unwrap())?;
+        client.send(&login(wanted).unwrap())?;
         client.login = client.answer()?;
         client.size = size;
         Ok(client)

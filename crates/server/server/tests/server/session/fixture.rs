@@ -12,7 +12,8 @@ use selenite_server::password::PasswordCost;
 use selenite_server::{
     Announcement, Config, DatabaseRegistry, Log, Running, Server, ServerError, ServerLimits, SqlFront, TlsFiles,
 };
-use selenite_tds::{EncryptionMode, PacketSize};
+use selenite_tds::client::new_login;
+use selenite_tds::{EncryptionMode, Feature, PacketSize};
 use tempfile::TempDir;
 
 use super::client::Client;
@@ -121,6 +122,16 @@ impl Fixture {
     pub fn client_as(&self, user: &str, password: &str, database: &str) -> Client {
         let wishes = (database, None);
         Client::of(self.running.address(), (user, password), wishes, PacketSize::DEFAULT).unwrap()
+    }
+
+    /// A client that reads UTF-8, as it says when it logs in.
+    pub fn client_of_utf8(&self) -> Client {
+        let mut login = new_login("sa", &self.password);
+        login.features = vec![Feature {
+            id: Feature::UTF8,
+            data: vec![1],
+        }];
+        Client::by(self.running.address(), &login, PacketSize::DEFAULT).unwrap()
     }
 
     pub fn client_of(&self, size: PacketSize) -> Client {

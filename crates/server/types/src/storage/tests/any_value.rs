@@ -79,8 +79,12 @@ fn value(declared: DataType, seeds: (i128, f64, String, Vec<u8>, DateTime2, i16)
         DataType::Money => Value::Money(integer),
         DataType::Real => Value::Real(f32::from_bits(u32::try_from(bits & 0xffff_ffff).ok()?)),
         DataType::Float => Value::Float(float),
+        DataType::Utf8Char(length) => {
+            let blanks = usize::from(length).checked_sub(text.len())?;
+            Value::Text(format!("{text}{}", " ".repeat(blanks)).into())
+        }
         DataType::Char(_) | DataType::NChar(_) => Value::Text(format!("{text:<10}").into()),
-        DataType::VarChar(_) | DataType::NVarChar(_) => Value::Text(text.into()),
+        DataType::VarChar(_) | DataType::Utf8VarChar(_) | DataType::NVarChar(_) => Value::Text(text.into()),
         DataType::Binary(length) => {
             bytes.resize(usize::from(length), 0);
             Value::Binary(bytes.into())
