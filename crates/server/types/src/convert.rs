@@ -29,7 +29,6 @@ mod to_money;
 mod to_text;
 mod to_xml;
 
-pub(crate) use bytes_text::utf16_of;
 pub use date_format::DateFormat;
 pub use error::{ConversionError, ConversionFault};
 pub use is_date::is_date;

@@ -35,6 +35,11 @@ pub fn utf16_prefix(text: &str, units: usize) -> &str {
     text
 }
 
+/// Encodes text as UTF-16LE.
+pub(crate) fn utf16_of(text: &str) -> Vec<u8> {
+    text.encode_utf16().flat_map(u16::to_le_bytes).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

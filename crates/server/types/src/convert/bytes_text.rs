@@ -63,14 +63,10 @@ pub(crate) fn text_of_utf16(bytes: &[u8], units_max: usize) -> Result<String, Lo
         .map_err(|_| LoneSurrogate)
 }
 
-/// Encodes text as UTF-16LE.
-pub(crate) fn utf16_of(text: &str) -> Vec<u8> {
-    text.encode_utf16().flat_map(u16::to_le_bytes).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text_length::utf16_of;
 
     #[test]
     fn hex_has_only_complete_bytes() {

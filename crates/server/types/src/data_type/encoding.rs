@@ -1,7 +1,7 @@
 //! Encodings of text types.
 
 use super::{LENGTH_MAX, NATIONAL_LENGTH_MAX};
-use crate::convert::utf16_of;
+use crate::text_length::utf16_of;
 use crate::{DataType, Width, encode_code_page, narrow_length, utf16_length, utf16_prefix};
 
 /// The encoding of a text type, which its lengths count; the later one takes precedence in a combination.
