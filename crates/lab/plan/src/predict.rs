@@ -11,6 +11,8 @@
 //! Response times are those of a queue ([`crate::queue`]); a section that only one thread can enter
 //! is a queue of its own. Beyond [`UTILIZATION_MAX`] of either there is no prediction of times.
 
+use std::slice;
+
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
@@ -274,6 +276,8 @@ struct Model<'a> {
     question: &'a Question,
     cores: f64,
     misfit: Misfit,
+    /// What operations among others cost more, as a share of their costs in clear, if the misfit has that.
+    surcharge: Option<Measured>,
     /// The operations of the load, with their unencrypted costs and the differences.
     operations: Vec<(Operation, &'a [Measured], &'a [Measured])>,
 }
@@ -361,6 +365,7 @@ impl<'a> Model<'a> {
             calibration,
             question,
             cores,
+            surcharge: misfit.among_others.then(|| misfit::surcharge(calibration)),
             misfit,
             operations,
         })
@@ -382,18 +387,15 @@ impl<'a> Model<'a> {
             .collect();
         (0..count)
             .map(|_| {
-                let surcharge = self.surcharge(varied.coefficients.then_some(&mut surcharges));
+                let random = varied.coefficients.then_some(&mut surcharges);
+                // A share, drawn as costs are.
+                let surcharge = self
+                    .surcharge
+                    .as_ref()
+                    .map_or(0.0, |share| nanoseconds(slice::from_ref(share), 0.0, random));
                 self.draw(varied, &mut rates, &mut operations, surcharge)
             })
             .collect()
-    }
-
-    /// What operations among others cost more, as a share of their costs in clear.
-    fn surcharge(&self, random: Option<&mut ChaCha8Rng>) -> f64 {
-        match self.misfit.among_others {
-            true => nanoseconds(&[misfit::surcharge(self.calibration)], 0.0, random),
-            false => 0.0,
-        }
     }
 
     fn draw(&self, varied: Varied, rates: &mut ChaCha8Rng, operations: &mut [ChaCha8Rng], surcharge: f64) -> Drawn {
