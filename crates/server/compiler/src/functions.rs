@@ -38,8 +38,6 @@ pub(crate) use json::{
 };
 pub(crate) use mathematics::GENERATE_SERIES;
 pub(crate) use row_version::next_row_version;
-#[cfg(test)]
-use selenite_types::Encoding;
 pub(crate) use sequence::{is_next_value, next_value_of};
 pub(crate) use text::{fixed, name_parts};
 pub(crate) use xml::{FOR_XML, FOR_XML_LEVELS, FOR_XML_PATH, FOR_XML_RAW, FOR_XML_TYPE, FOR_XML_VALUES, XML_TEXT};

@@ -269,9 +269,10 @@ impl Reply {
             return Ok(capture.columns(columns.iter().map(|column| column.data_type))?);
         }
         let readable: Vec<Column>;
-        let columns = match self.reads_utf8 {
-            true => columns,
-            false => {
+        let is_utf8 = |column: &Column| column.data_type.encoding() == Encoding::Utf8;
+        let columns = match !self.reads_utf8 && columns.iter().any(is_utf8) {
+            false => columns,
+            true => {
                 readable = columns.iter().cloned().map(in_utf16).collect();
                 &readable
             }
@@ -432,9 +433,10 @@ impl Reply {
 fn in_utf16(mut column: Column) -> Column {
     if column.data_type.encoding() == Encoding::Utf8 {
         let width = column.data_type.width().unwrap_or(Width::Max);
-        column.data_type = match width {
-            Width::Limited(length) if length > NATIONAL_LENGTH_MAX => DataType::NVarChar(Width::Max),
-            Width::Limited(_) | Width::Max => Encoding::Utf16.varying(width),
+        let limited = Encoding::Utf16.varying(width);
+        column.data_type = match limited.width() == Some(width) {
+            true => limited,
+            false => DataType::NVarChar(Width::Max),
         };
     }
     column
@@ -464,9 +466,6 @@ fn too_many_columns() -> SqlError {
     let text = "The number of elements in the select list exceeds the maximum allowed number of 4096 elements.";
     SqlError::new(1056, Ends::Batch, text).with_severity(15)
 }
-
-/// The most units of an nvarchar below `max`.
-const NATIONAL_LENGTH_MAX: u16 = 4000;
 
 /// Of a SELECT.
 const COLUMN_COUNT_MAX: usize = 4096;

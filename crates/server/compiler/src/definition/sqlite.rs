@@ -1,7 +1,7 @@
 //! Translates a definition to SQLite's statements.
 
-use selenite_types::DataType;
 use selenite_types::storage::declared_name;
+use selenite_types::{DataType, Family};
 
 use super::{ColumnDefinition, KeyDefinition, TableDefinition, file_name};
 use crate::catalog::{ForeignKey, KeyKind, ReferencedAction};
@@ -145,17 +145,10 @@ fn foreign_key(key: &ForeignKey) -> String {
 
 /// The collation of a column in SQLite; `None` for a type other than text.
 pub(super) fn collation(column: &ColumnDefinition) -> Option<&'static str> {
-    match column.data_type {
-        Some(
-            DataType::Char(_)
-            | DataType::Utf8Char(_)
-            | DataType::VarChar(_)
-            | DataType::Utf8VarChar(_)
-            | DataType::NChar(_)
-            | DataType::NVarChar(_),
-        ) => Some(column.collation.order().name()),
-        Some(_) | None => None,
-    }
+    let is_text = column
+        .data_type
+        .is_some_and(|data_type| data_type.family() == Family::Text);
+    is_text.then(|| column.collation.order().name())
 }
 
 /// The name of an index in SQLite (`index-names-contain-the-table`).

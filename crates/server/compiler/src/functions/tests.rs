@@ -1,4 +1,4 @@
-use selenite_types::{DataType, Width};
+use selenite_types::{DataType, Encoding, Width};
 
 use super::*;
 use crate::testing::{Batch, assert_shown, fault, type_of};

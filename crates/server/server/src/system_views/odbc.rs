@@ -158,11 +158,7 @@ impl OdbcType {
     }
 
     fn of_text(data_type: &DataType, bytes: i32, client: Client) -> Self {
-        let is_wide = matches!(data_type, DataType::NChar(_) | DataType::NVarChar(_));
-        let is_fixed = matches!(
-            data_type,
-            DataType::Char(_) | DataType::Utf8Char(_) | DataType::NChar(_)
-        );
+        let (is_wide, is_fixed) = (data_type.is_national(), data_type.is_padded());
         let (number, old) = match (is_wide, is_fixed) {
             (false, true) => (1, -1),
             (false, false) => (12, -1),

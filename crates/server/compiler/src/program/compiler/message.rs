@@ -1,7 +1,7 @@
 //! PRINT, RAISERROR, THROW, WAITFOR.
 
 use selenite_tsql::ast::{self, ExprKind};
-use selenite_types::{DataType, Width};
+use selenite_types::{DataType, Family, Width};
 
 use super::Compiler;
 use crate::SqlError;
@@ -13,7 +13,7 @@ impl Compiler<'_> {
             return Err(SqlError::name_not_permitted(&column.name.text));
         }
         let mut operand = self.operand(value)?;
-        if !is_text(&operand.value.data_type) {
+        if operand.value.data_type.family() != Family::Text {
             operand.value = operand.value.converted_to(&DataType::VarChar(Width::Limited(8000)))?;
         }
         self.push(Step::Print(Box::new(operand)), line);
@@ -35,7 +35,7 @@ impl Compiler<'_> {
         }
         let has = |option| statement.options.contains(&option);
         let mut message = self.operand(&statement.message)?;
-        if !is_text(&message.value.data_type) {
+        if message.value.data_type.family() != Family::Text {
             message.value = message.value.converted_to(&DataType::Int)?;
         }
         let step = RaiseError {
@@ -73,18 +73,6 @@ impl Compiler<'_> {
         self.push(Step::WaitFor { kind: wait.kind, value }, line);
         Ok(())
     }
-}
-
-fn is_text(data_type: &DataType) -> bool {
-    matches!(
-        data_type,
-        DataType::Char(_)
-            | DataType::Utf8Char(_)
-            | DataType::VarChar(_)
-            | DataType::Utf8VarChar(_)
-            | DataType::NChar(_)
-            | DataType::NVarChar(_)
-    )
 }
 
 /// Whether an argument of this type is allowed in a message.
