@@ -87,8 +87,8 @@ impl LikePattern {
         }
     }
 
-    /// The position, in the collation's characters from 0, of the first suffix of the text that matches: the position that PATINDEX
-    /// finds after its first `%`. It polls like [`LikePattern::matches_polling`].
+    /// The position, in the collation's characters from 0, of the first suffix of the text that matches: the position
+    /// that PATINDEX finds after its first `%`. It polls like [`LikePattern::matches_polling`].
     ///
     /// # Errors
     /// The first error of `poll`, which ends the search.

@@ -6,8 +6,8 @@
 //! - log-is-kept: a read transaction is open at all times, from the last round on at the latest. So the log is not begun
 //!   again, but in one case: all of it was in the file when that transaction began, and nothing was appended since
 //!   (`walRestartLog` in wal.c; with read mark 0 held, no later frame is copied to the file). Then all frames of the new
-//!   log are later ones. It may begin again more than once: each `PRAGMA wal_checkpoint(TRUNCATE)` of an empty log cuts it
-//!   and gives it other salts (`walCheckpoint`). Once it has a frame, that is not copied to the file, and it is kept.
+//!   log are later ones. It may begin again more than once: each `PRAGMA wal_checkpoint(TRUNCATE)` of an empty log cuts
+//!   it and gives it other salts (`walCheckpoint`). Once it has a frame, that is not copied to the file, and it is kept.
 //! - one-short-lock: the last round is under the write lock. Then all others are asked to wait, the log is copied to the
 //!   file and emptied, and the copy gets the database's name (`selenite_vfs::hand_over`).
 //! - none-is-left-behind: every connection of every process that has the database open has registered that it moves.

@@ -52,8 +52,8 @@ enum Kind {
     Overflow,
 }
 
-/// The rows to copy again, by the number of the table in [`PageMap::tables`]; intervals of rowids ascend and don't touch,
-/// those of keys may overlap.
+/// The rows to copy again, by the number of the table in [`PageMap::tables`]; intervals of rowids ascend and don't
+/// touch, those of keys may overlap.
 pub type ChangedRows = BTreeMap<usize, Vec<Rows>>;
 
 impl PageMap {
