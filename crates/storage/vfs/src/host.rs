@@ -19,12 +19,16 @@ use crate::counters::Counters;
 use crate::environment;
 use crate::error::VfsError;
 use crate::ffi::{Api, Code, LowerVfs};
+use crate::file_meter::FileMeter;
 use crate::file_meters::FileMeters;
 use crate::last_errors::{LastError, LastErrors};
 use crate::log_counters::LogCounters;
 use crate::pool::Pool;
+use crate::role::Role;
+use crate::settings::Settings;
 use crate::sync_clock::SyncClock;
 use crate::thread_refusal;
+use crate::trace_recorder::recorder;
 
 /// The state that all databases of one copy of SQLite share.
 pub struct Host {
@@ -90,6 +94,19 @@ impl Drop for OpenGuard {
 pub type Identify = fn(&Path) -> Option<(u64, u64)>;
 
 impl Host {
+    /// Whether calls for the files of a database are counted: as its settings say, and while calls are recorded.
+    #[must_use]
+    pub fn counts_calls(&self, settings: &Settings) -> bool {
+        settings.counts_calls || recorder().is_some()
+    }
+
+    /// A meter for a file of a database that is being opened.
+    #[must_use]
+    pub fn meter(&self, settings: &Settings, path: &str, role: Role) -> Option<FileMeter> {
+        let is_wanted = self.counts_calls(settings);
+        is_wanted.then(|| self.file_meters.meter(path, role)).flatten()
+    }
+
     /// The state of a copy of SQLite that has just loaded the VFS.
     #[must_use]
     pub fn new(api: Api, lower: LowerVfs, identify: Identify) -> Self {

@@ -66,7 +66,7 @@ impl MovingJournal {
         let host = &self.database.host;
         let flags = OpenFlags(flags.0 | OpenFlags::CREATE.0);
         let (mut lower, _) = host.lower.open(Some(name.get()), flags)?;
-        lower.set_meter(host.file_meters.meter(&self.database.path, Role::Journal));
+        lower.set_meter(host.meter(&self.database.settings, &self.database.path, Role::Journal));
         journal_of(&self.database, lower)
     }
 }

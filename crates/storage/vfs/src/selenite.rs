@@ -268,7 +268,7 @@ impl Selenite {
             false => (open()?, Vec::new()),
         };
         drop(gate);
-        lower.set_meter(self.host.file_meters.meter(&text, Role::Main));
+        lower.set_meter(self.host.meter(&settings, &text, Role::Main));
         let has_shm = lower.has_shm();
         let database = Arc::new(Database::open(open_guard, credentials, settings, text, lower)?);
         self.databases.add(name, &database);
@@ -339,10 +339,12 @@ impl Selenite {
         let database = found.or_else(|| self.databases.find_by_suffix(name).filter(|_| is_own));
         let (mut lower, flags) = self.host.lower.open(Some(name), flags)?;
         if let Some(database) = &database {
-            lower.set_meter(self.host.file_meters.meter(&database.path, role));
+            lower.set_meter(self.host.meter(&database.settings, &database.path, role));
         }
         let commits = match (&database, role) {
-            (Some(database), Role::Wal) => self.host.file_meters.commit_meter(&database.path),
+            (Some(database), Role::Wal) if self.host.counts_calls(&database.settings) => {
+                self.host.file_meters.commit_meter(&database.path)
+            }
             (Some(_) | None, _) => None,
         };
         let file: Box<dyn crate::ffi::File> = match (database, role) {

@@ -29,6 +29,8 @@ pub struct Settings {
     pub allow_deprecated: bool,
     /// Whether the process's memory has to be locked.
     pub lock_memory: bool,
+    /// Whether calls for its files are counted.
+    pub counts_calls: bool,
     /// The new limit of the pool in bytes, if set.
     pub pool_size: Option<usize>,
     /// The required id of the database when it is opened; a file without a superblock is allowed as
@@ -102,7 +104,12 @@ impl Settings {
             allow_deprecated: parse(lookup(c"deprecated", "SELENITE_DEPRECATED")?, false, |value| {
                 parse_allow("deprecated", value)
             })?,
-            lock_memory: parse(lookup(c"lock_memory", "SELENITE_LOCK_MEMORY")?, false, parse_switch)?,
+            lock_memory: parse(lookup(c"lock_memory", "SELENITE_LOCK_MEMORY")?, false, |value| {
+                parse_switch("lock_memory", value)
+            })?,
+            counts_calls: parse(lookup(c"meter", "SELENITE_METER")?, true, |value| {
+                parse_switch("meter", value)
+            })?,
             pool_size: lookup(c"pool_size", "SELENITE_POOL_SIZE")?
                 .map(|value| parse_size(&value))
                 .transpose()?,
@@ -243,11 +250,11 @@ fn parse_size(value: &str) -> Result<usize, VfsError> {
         })
 }
 
-fn parse_switch(value: &str) -> Result<bool, VfsError> {
+fn parse_switch(key: &'static str, value: &str) -> Result<bool, VfsError> {
     match value {
         "1" => Ok(true),
         "0" | "" => Ok(false),
-        _ => Err(VfsError::Setting(format!("invalid lock_memory={value}; use 1 or 0"))),
+        _ => Err(VfsError::Setting(format!("invalid {key}={value}; use 1 or 0"))),
     }
 }
 

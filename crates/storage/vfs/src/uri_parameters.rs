@@ -61,7 +61,7 @@ fn edits_max(word: &str) -> usize {
 }
 
 /// The parameters that `Settings` and `selenite_backup` read.
-const OURS: [&str; 15] = [
+const OURS: [&str; 16] = [
     "selenite_identity",
     "page_size",
     "cipher",
@@ -75,6 +75,7 @@ const OURS: [&str; 15] = [
     "encrypted",
     "backup",
     "lock_memory",
+    "meter",
     "anchor",
     "anchor_missing",
 ];

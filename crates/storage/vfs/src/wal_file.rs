@@ -112,7 +112,7 @@ impl WalFile {
         let (name, flags) = &self.reopen;
         let host = &self.database.host;
         let (mut lower, _) = host.lower.open(Some(name.get()), *flags)?;
-        lower.set_meter(host.file_meters.meter(&self.database.path, Role::Wal));
+        lower.set_meter(host.meter(&self.database.settings, &self.database.path, Role::Wal));
         self.lower = lower;
         self.file_no = file_no;
         self.header = None;

@@ -426,7 +426,7 @@ impl MainFile {
         let mut inner = database.lock();
         let open = || host.lower.open(Some(over.name.get()), over.flags);
         let ((mut lower, _), descriptors) = own_descriptors::noting(Path::new(&database.path), open)?;
-        lower.set_meter(host.file_meters.meter(&database.path, Role::Main));
+        lower.set_meter(host.meter(&database.settings, &database.path, Role::Main));
         let level = inner.level;
         let predecessor = database.succeed(&mut inner, lower);
         let has_log = over.alias.regions().next().is_some();

@@ -2,6 +2,7 @@
 //! unencrypted databases.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use rusqlite::Connection;
 use selenite_testing::disk::DiskGuard;
@@ -284,6 +285,31 @@ fn other_databases_of_a_connection_are_named_by_their_schema() {
         "SELECT selenite_metrics('main', 'main')",
     ] {
         assert!(connection.query_row(sql, [], |_| Ok(())).is_err(), "{sql}");
+    }
+}
+
+#[test]
+fn without_the_meter_a_database_has_no_counts() {
+    for is_clear in [false, true] {
+        let fixture = ForecastDatabase::new("meter", is_clear);
+        let connection = fixture.connect();
+        let before = counts(&connection);
+        let unmetered = fixture.opening.clone().with("meter", "0").connect().unwrap();
+        update(&unmetered, "< 50");
+        let changed: i64 = unmetered
+            .query_row("SELECT sum(version) FROM t", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(changed, 49);
+        // The counts are those of the other connection, which does nothing.
+        assert_eq!(counts(&unmetered), before);
+        selenite_vfs::forget_file_counts(Path::new(fixture.opening.path()));
+        update(&unmetered, "< 50");
+        for table in ["selenite_file_counts", "selenite_forecast"] {
+            let sql = format!("SELECT count(*) FROM {table}");
+            let rows: i64 = unmetered.query_row(&sql, [], |row| row.get(0)).unwrap();
+            assert_eq!(rows, 0, "{table}");
+        }
+        assert!(fixture.opening.clone().with("meter", "off").connect().is_err());
     }
 }
 
