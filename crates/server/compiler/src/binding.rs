@@ -8,7 +8,7 @@ use crate::{Collation, Expr, Slot, Variables};
 mod compound;
 mod inputs;
 
-pub(crate) use compound::{compound, compound_of};
+pub(crate) use compound::{compound, compound_of, mutator};
 pub use inputs::InputColumn;
 pub(crate) use inputs::{Inputs, take_inputs};
 

@@ -29,6 +29,7 @@ mod system;
 mod text;
 mod trigger;
 mod xml;
+mod xml_explicit;
 mod xml_methods;
 
 pub(crate) use bulk_file::OPEN_BULK_FILE;
@@ -41,6 +42,7 @@ pub(crate) use row_version::next_row_version;
 pub(crate) use sequence::{is_next_value, next_value_of};
 pub(crate) use text::{fixed, name_parts};
 pub(crate) use xml::{FOR_XML, FOR_XML_LEVELS, FOR_XML_PATH, FOR_XML_RAW, FOR_XML_TYPE, FOR_XML_VALUES, XML_TEXT};
+pub(crate) use xml_explicit::FOR_XML_EXPLICIT;
 pub(crate) use xml_methods::XML_NODES;
 
 use crate::expr::{
@@ -129,6 +131,11 @@ impl Function {
             "query" => Some(&xml_methods::XML_QUERY),
             _ => None,
         }
+    }
+
+    /// The function of modify().
+    pub(crate) fn xml_mutator() -> &'static Self {
+        &xml_methods::XML_MODIFY
     }
 
     /// PARSE or TRY_PARSE, whose arguments are written as those of CAST are.

@@ -62,7 +62,7 @@ pub use name::{ColumnName, Name, NameOrVariable, ObjectName};
 pub use operator::{AssignmentOperator, BinaryOperator, Comparison, Quantifier, UnaryOperator};
 pub use position::Position;
 pub use query::{
-    Arguments, BulkContents, Case, CaseBranches, Cast, Combination, CommonTable, Condition, ConditionKind,
+    Arguments, BulkContents, CallForm, Case, CaseBranches, Cast, Combination, CommonTable, Condition, ConditionKind,
     DerivedAlias, Expr, ExprKind, FunctionCall, GroupItem, Iif, Join, JsonArguments, NamedWindow, NextValue, Offset,
     OrderItem, Pivot, Query, QueryBody, SearchedBranch, Select, SelectItem, SelectStatement, SetTerm, Setting,
     SettingValue, SimpleBranch, TableSource, TableSourceKind, Top, Unpivot, Window,

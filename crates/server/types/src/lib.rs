@@ -37,8 +37,9 @@ pub use selenite_collation::{Collation, Order, collate};
 pub use like::{LikePattern, STEPS_BETWEEN_POLLS};
 pub use text_length::{narrow_length, utf16_length, utf16_prefix};
 pub use xml::{
-    XmlAttribute, XmlDocument, XmlError, XmlFault, XmlNode, XmlNodeId, XmlNodeKind, XmlNodeWriter, is_xml_name,
-    local_name, normalized, normalized_bytes, normalized_narrow, push_text, referenced_character,
+    XmlAttribute, XmlDocument, XmlEdit, XmlError, XmlFault, XmlNode, XmlNodeId, XmlNodeKind, XmlNodeWriter, XmlPlace,
+    is_xml_name, local_name, normalized, normalized_bytes, normalized_narrow, push_attribute_value, push_text,
+    referenced_character,
 };
 
 pub use convert::{Conversion, ConversionError, ConversionFault, DateFormat, conversion, convert, is_date};

@@ -8,6 +8,7 @@
 
 mod characters;
 mod document;
+mod edit;
 mod error;
 mod node_writer;
 mod parser;
@@ -16,10 +17,11 @@ mod writer;
 
 pub use characters::is_xml_name;
 pub use document::{XmlAttribute, XmlDocument, XmlNode, XmlNodeId, XmlNodeKind, local_name};
+pub use edit::{XmlEdit, XmlPlace};
 pub use error::{XmlError, XmlFault};
 pub use node_writer::XmlNodeWriter;
 pub use tag::referenced_character;
-pub use writer::push_text;
+pub use writer::{push_attribute_value, push_text};
 
 use parser::{TextEncoding, parse};
 use writer::Normalizer;

@@ -10,7 +10,7 @@ use crate::{AggregateKind, Expr, Function, SqlError};
 impl Binder<'_> {
     /// A scalar function, or a query node: an aggregate or a window function.
     pub(super) fn call(&mut self, call: &ast::FunctionCall, position: ast::Position) -> Result<Expr, SqlError> {
-        if call.is_method {
+        if call.form != ast::CallForm::Function {
             return self.xml_method(call);
         }
         let Some(name) = call.name.single() else {

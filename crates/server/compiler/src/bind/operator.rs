@@ -23,7 +23,7 @@ pub(super) fn operator(operator: ast::BinaryOperator) -> Operator {
 /// The operator before the `=` of an assignment; `None` for `=` alone.
 pub(super) fn of_assignment(operator: ast::AssignmentOperator) -> Option<Operator> {
     match operator {
-        ast::AssignmentOperator::Set => None,
+        ast::AssignmentOperator::Set | ast::AssignmentOperator::Modify => None,
         ast::AssignmentOperator::Add => Some(Operator::Add),
         ast::AssignmentOperator::Subtract => Some(Operator::Subtract),
         ast::AssignmentOperator::Multiply => Some(Operator::Multiply),

@@ -4,7 +4,7 @@ use selenite_tsql::{Options, ast};
 use selenite_types::{DataType, DeclarationContext, Family, Value, Width};
 
 use super::Binder;
-use crate::xml::query::{External, XmlQuery};
+use crate::xml::query::{External, XmlChange, XmlQuery};
 use crate::{Ends, Expr, ExprKind, Function, FunctionCall, SqlError, declared_type};
 
 impl Binder<'_> {
@@ -19,9 +19,12 @@ impl Binder<'_> {
             Err(error) => return self.function_like_method(call, operand, error),
         };
         let method = call.name.name.text.as_str();
+        if call.form == ast::CallForm::Mutator {
+            return self.xml_mutator(operand, arguments, document);
+        }
         let Some(function) = Function::xml_method(method) else {
             return Err(match method {
-                "modify" => SqlError::unsupported("The method modify() of xml"),
+                "modify" => SqlError::xml_mutator_outside_set(),
                 _ => SqlError::syntax_near(method),
             });
         };
@@ -87,7 +90,7 @@ impl Binder<'_> {
             return Err(error);
         };
         let mut call = call.clone();
-        call.is_method = false;
+        call.form = ast::CallForm::Function;
         call.name.schema = Some(column.name.clone());
         call.name.database = column.table.as_ref().map(|table| table.name.clone());
         if let ast::Arguments::List(arguments) = &mut call.arguments {
@@ -107,15 +110,51 @@ impl Binder<'_> {
     ) -> Result<(XmlQuery, Vec<Expr>), SqlError> {
         let text = constant(query).ok_or_else(|| SqlError::xml_argument(1, method))?;
         let parsed = XmlQuery::parse(text, method)?;
-        let data_type = DataType::NVarChar(Width::Max);
-        let mut given = vec![document, node, Expr::literal(Value::Text(text.into()), data_type)];
+        let mut given = vec![document, node, long_text(text)];
         for external in &parsed.externals {
-            given.push(match external {
-                External::Variable(name) => self.variable(name)?,
-                External::Column(parts) => self.hook.column(&column_of(parts, query.position)?)?,
-            });
+            let value = self.external(external, query.position)?;
+            if value.data_type == DataType::Xml {
+                return Err(SqlError::xml_outside_insert());
+            }
+            given.push(value);
         }
         Ok((parsed, given))
+    }
+
+    fn external(&mut self, external: &External, position: ast::Position) -> Result<Expr, SqlError> {
+        match external {
+            External::Variable(name) => self.variable(name),
+            External::Column(parts) => self.hook.column(&column_of(parts, position)?),
+        }
+    }
+
+    /// The changed value of `SET operand.modify(..)`.
+    ///
+    /// Errors: 8172, and those of the change.
+    fn xml_mutator(&mut self, operand: &ast::Expr, arguments: &[ast::Expr], document: Expr) -> Result<Expr, SqlError> {
+        let [change] = arguments else {
+            return Err(SqlError::argument_count("modify", 1));
+        };
+        let text = constant(change).ok_or_else(|| SqlError::xml_argument(1, "modify"))?;
+        let parsed = XmlChange::parse(text)?;
+        let name = if let ast::ExprKind::Variable(name) = &operand.kind {
+            name.as_str()
+        } else if let ast::ExprKind::Column(column) = &operand.kind {
+            column.name.text.as_str()
+        } else {
+            ""
+        };
+        let mut given = vec![document, long_text(name), long_text(text)];
+        for (at, external) in parsed.externals.iter().enumerate() {
+            let value = self.external(external, change.position)?;
+            match (value.data_type == DataType::Xml, parsed.inserted.contains(&at)) {
+                (true, false) => return Err(SqlError::xml_outside_insert()),
+                (false, true) => return Err(SqlError::xml_not_inserted("xs:string ?")),
+                (true, true) | (false, false) => {}
+            }
+            given.push(value);
+        }
+        Ok(called(Function::xml_mutator(), given, DataType::Xml))
     }
 }
 
@@ -139,6 +178,10 @@ pub(crate) fn called(function: &'static Function, arguments: Vec<Expr>, data_typ
         arguments,
     };
     Expr::new(ExprKind::Call(Box::new(call)), data_type)
+}
+
+fn long_text(text: &str) -> Expr {
+    Expr::literal(Value::Text(text.into()), DataType::NVarChar(Width::Max))
 }
 
 fn constant(expr: &ast::Expr) -> Option<&str> {
@@ -223,6 +266,13 @@ fn column_of(parts: &[String], position: ast::Position) -> Result<ast::ColumnNam
 }
 
 impl SqlError {
+    /// 8137: modify() where no value is set.
+    fn xml_mutator_outside_set() -> Self {
+        let text =
+            "Incorrect use of the XML data type method 'modify'. A non-mutator method is expected in this context.";
+        Self::new(8137, Ends::Batch, text)
+    }
+
     /// 8172: an argument that is no constant.
     fn xml_argument(number: usize, method: &str) -> Self {
         let text = format!("The argument {number} of the XML data type method \"{method}\" must be a string literal.");

@@ -15,6 +15,33 @@ pub(crate) fn compound(variable: &str, operator: ast::AssignmentOperator, value:
     )
 }
 
+/// `operand.modify(value)`.
+pub(crate) fn mutator(operand: ast::Expr, value: ast::Expr) -> ast::Expr {
+    let position = value.position;
+    let name = ast::Name {
+        text: "modify".to_owned(),
+        quoted: true,
+        position,
+    };
+    let call = ast::FunctionCall {
+        name: ast::ObjectName {
+            server: None,
+            database: None,
+            schema: None,
+            name,
+            position,
+        },
+        arguments: ast::Arguments::List(vec![operand, value]),
+        within_group: Vec::new(),
+        null_treatment: None,
+        over: None,
+        odbc: false,
+        form: ast::CallForm::Mutator,
+    };
+    let kind = ast::ExprKind::Function(Box::new(call));
+    ast::Expr { kind, position }
+}
+
 /// `left += b` as `left + b`.
 pub(crate) fn compound_of(left: ast::Expr, operator: ast::AssignmentOperator, value: &ast::Expr) -> ast::Expr {
     let operator = match operator {
@@ -27,6 +54,7 @@ pub(crate) fn compound_of(left: ast::Expr, operator: ast::AssignmentOperator, va
         ast::AssignmentOperator::BitAnd => ast::BinaryOperator::BitAnd,
         ast::AssignmentOperator::BitXor => ast::BinaryOperator::BitXor,
         ast::AssignmentOperator::BitOr => ast::BinaryOperator::BitOr,
+        ast::AssignmentOperator::Modify => return mutator(left, value.clone()),
     };
     let (left, right) = (Box::new(left), Box::new(value.clone()));
     ast::Expr {

@@ -263,7 +263,9 @@ fn typed(call: &Arguments<'_>) -> Result<Value, SqlError> {
             return Err(SqlError::not_in_xml(digits));
         }
     }
-    let form = normalized(text, true).map_err(|error| SqlError::internal(&error.to_string()))?;
+    // EXPLICIT writes values of the directive xml as they are.
+    let form = normalized(text, true);
+    let form = form.map_err(|error| SqlError::new(i32::from(error.number()), Ends::Statement, error.to_string()))?;
     Ok(Value::Text(Arc::from(form)))
 }
 

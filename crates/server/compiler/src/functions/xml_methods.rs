@@ -1,4 +1,4 @@
-//! The methods of xml: value, query, exist and nodes.
+//! The methods of xml: value, query, exist, nodes and modify.
 //!
 //! Each takes the document, the number of the node at which the query begins, the query, and the values of its
 //! sql:column and sql:variable.
@@ -7,12 +7,12 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use selenite_types::{DataType, Family, Value, Width, XmlDocument, XmlNodeWriter, push_text};
+use selenite_types::{DataType, Family, Value, Width, XmlDocument, XmlNodeWriter, normalized, push_text};
 
 use crate::expr::{Rule, Typing};
 use crate::functions::Arguments;
 use crate::json::exact_text;
-use crate::xml::query::{Evaluation, Item, ItemReader, XmlQuery};
+use crate::xml::query::{Evaluation, Item, ItemReader, MadeNode, Number, XmlChange, XmlQuery};
 use crate::{Ends, Function, SqlError};
 
 /// `value()`, as text.
@@ -28,6 +28,10 @@ pub(crate) static XML_QUERY: Function =
 
 /// `nodes()`: rows in JSON, each the number of a node.
 pub(crate) static XML_NODES: Function = Function::new("xml nodes", &[Rule::Any], LONG_TEXT, nodes).taking_nulls();
+
+/// `modify()`: the document, the name of the value, the change, and the values of its sql:column and sql:variable.
+pub(crate) static XML_MODIFY: Function =
+    Function::new("xml modify", &[Rule::Any], Typing::Is(DataType::Xml), modify).taking_nulls();
 
 fn value(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let Some(Evaluated { document, items }) = evaluated(call, "value")? else {
@@ -68,6 +72,15 @@ fn query(call: &Arguments<'_>) -> Result<Value, SqlError> {
                 false
             }
             Item::Attribute(..) => return Err(SqlError::xml_attribute_outside()),
+            Item::Made(node) => {
+                step(item.text_size())?;
+                match &**node {
+                    MadeNode::Xml(xml) | MadeNode::Fragment(xml) => out.push_str(xml),
+                    MadeNode::Text(text) => push_text(&mut out, text),
+                    MadeNode::Attribute(_) => return Err(SqlError::xml_attribute_outside()),
+                }
+                false
+            }
             Item::Text(_) | Item::Number(_) | Item::Boolean(_) => {
                 step(item.text_size())?;
                 if after_atom {
@@ -79,7 +92,10 @@ fn query(call: &Arguments<'_>) -> Result<Value, SqlError> {
         };
         after_atom = is_atom;
     }
-    Ok(Value::Text(Arc::from(out)))
+    match items.iter().any(|item| matches!(item, Item::Made(_))) {
+        true => in_form(call, &out),
+        false => Ok(Value::Text(Arc::from(out))),
+    }
 }
 
 fn nodes(call: &Arguments<'_>) -> Result<Value, SqlError> {
@@ -95,6 +111,39 @@ fn nodes(call: &Arguments<'_>) -> Result<Value, SqlError> {
     }
     rows.push(']');
     Ok(Value::Text(Arc::from(rows)))
+}
+
+fn modify(call: &Arguments<'_>) -> Result<Value, SqlError> {
+    let Value::Text(text) = call.value(0) else {
+        return Err(SqlError::xml_mutator_of_null(call.text(1)?));
+    };
+    let change = XmlChange::parse(call.text(2)?)?;
+    let document = document_of(call, text)?;
+    let externals = externals_of(call)?;
+    let mut polls = call.polls();
+    let (mut work, mut reserve) = (|steps| polls.steps(steps), |bytes| call.environment.reserve(bytes));
+    let reader = ItemReader::new(&document, &mut work, &mut reserve);
+    match Evaluation::new(reader, externals).changed(&change)? {
+        Some(changed) => in_form(call, &changed),
+        None => Ok(call.value(0).clone()),
+    }
+}
+
+/// The form of xml that was composed.
+///
+/// Errors: 6335 for more than 128 levels, and others for characters that xml does not have.
+fn in_form(call: &Arguments<'_>, xml: &str) -> Result<Value, SqlError> {
+    call.environment.poll()?;
+    call.reserve(xml.len().saturating_mul(2))?;
+    let form = normalized(xml, true);
+    let form = form.map_err(|error| SqlError::new(i32::from(error.number()), Ends::Transaction, error.to_string()))?;
+    Ok(Value::Text(Arc::from(form)))
+}
+
+/// The values of sql:column and sql:variable.
+fn externals_of(call: &Arguments<'_>) -> Result<Vec<Option<Item>>, SqlError> {
+    let values = (3..call.values.len()).map(|at| external(call.value(at), &call.data_type(at)));
+    values.collect()
 }
 
 /// A document, and the items of a query.
@@ -114,17 +163,11 @@ fn evaluated(call: &Arguments<'_>, method: &str) -> Result<Option<Evaluated>, Sq
     let start = Item::of_number(call.bigint(1)?).ok_or_else(|| SqlError::internal("no such node"))?;
     let query = query_of(call.text(2)?, method)?;
     let document = document_of(call, text)?;
-    let mut externals = Vec::new();
-    for at in 3..call.values.len() {
-        externals.push(external(call.value(at), &call.data_type(at))?);
-    }
+    let externals = externals_of(call)?;
     let mut polls = call.polls();
     let (mut work, mut reserve) = (|steps| polls.steps(steps), |bytes| call.environment.reserve(bytes));
-    let mut evaluation = Evaluation {
-        reader: ItemReader::new(&document, &mut work, &mut reserve),
-        externals,
-    };
-    let items = evaluation.items(&query.root, &start)?;
+    let reader = ItemReader::new(&document, &mut work, &mut reserve);
+    let items = Evaluation::new(reader, externals).items(&query.root, &start)?;
     Ok(Some(Evaluated { document, items }))
 }
 
@@ -134,16 +177,22 @@ fn external(value: &Value, of: &DataType) -> Result<Option<Item>, SqlError> {
         return Ok(None);
     }
     let text = exact_text(value, of)?;
-    let is_number = matches!(
-        of.family(),
-        Family::Integer | Family::Decimal | Family::Money | Family::Approximate
-    );
-    Ok(Some(if let Value::Bit(bit) = value {
-        Item::Boolean(*bit)
-    } else if is_number {
-        Item::Number(text.parse().unwrap_or(f64::NAN))
-    } else {
-        Item::Text(Arc::from(text))
+    Ok(Some(match of.family() {
+        Family::Bit => Item::Boolean(*value == Value::Bit(true)),
+        Family::Integer | Family::Decimal | Family::Money => {
+            // Digits that an exact number of XQuery does not have are those of a double.
+            let exact = Number::exact(&text);
+            Item::Number(exact.unwrap_or_else(|| Number::Double(text.parse().unwrap_or(f64::NAN))))
+        }
+        Family::Approximate => Item::Number(Number::Double(text.parse().unwrap_or(f64::NAN))),
+        Family::Xml => Item::Made(Arc::new(MadeNode::Fragment(text))),
+        Family::Text
+        | Family::Binary
+        | Family::OldDate
+        | Family::NewDate
+        | Family::Time
+        | Family::Guid
+        | Family::Variant => Item::Text(Arc::from(text)),
     }))
 }
 
@@ -193,6 +242,12 @@ const LONG_TEXT: Typing = Typing::Is(DataType::NVarChar(Width::Max));
 const KEPT_SIZE_MAX: usize = 16 << 20;
 
 impl SqlError {
+    /// 5302: modify() of NULL.
+    fn xml_mutator_of_null(name: &str) -> Self {
+        let text = format!("Mutator 'modify()' on '{name}' cannot be called on a null value.");
+        Self::new(5302, Ends::Transaction, text)
+    }
+
     /// 2389: more than one item where one is needed.
     pub(crate) fn xml_not_single(method: &str) -> Self {
         let text = format!(

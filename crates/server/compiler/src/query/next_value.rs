@@ -53,7 +53,7 @@ impl QueryBinder<'_> {
             null_treatment: None,
             over: Some(window.clone()),
             odbc: false,
-            is_method: false,
+            form: ast::CallForm::Function,
         })
     }
 

@@ -1,12 +1,16 @@
-//! FOR XML RAW, AUTO and PATH.
+//! FOR XML RAW, AUTO, PATH and EXPLICIT.
+
+use std::collections::HashMap;
 
 use selenite_tsql::ast::{self, ForClause, ForMode};
 use selenite_types::{DataType, Family, Value};
 
 use super::QueryBinder;
 use super::output::{OutputColumn, OutputRows, bit, call, has_table, level_name, levels_of, null, text};
-use crate::functions::{FOR_XML, FOR_XML_LEVELS, FOR_XML_PATH, FOR_XML_RAW, FOR_XML_TYPE, FOR_XML_VALUES};
-use crate::xml::{encoded, first_invalid};
+use crate::functions::{
+    FOR_XML, FOR_XML_EXPLICIT, FOR_XML_LEVELS, FOR_XML_PATH, FOR_XML_RAW, FOR_XML_TYPE, FOR_XML_VALUES,
+};
+use crate::xml::{ExplicitColumn, encoded, first_invalid, parse_explicit_column};
 use crate::{Expr, ExprKind, SqlError};
 
 impl QueryBinder<'_> {
@@ -32,7 +36,11 @@ impl QueryBinder<'_> {
         if let Some(root) = root {
             check_name("ROOT", "ROOT", root)?;
         }
-        let xsinil = clause.elements == Some(true);
+        let explicit = match clause.mode {
+            ForMode::Explicit => explicit_columns(rows, clause)?,
+            ForMode::Raw | ForMode::Auto | ForMode::Path => Vec::new(),
+        };
+        let xsinil = clause.elements == Some(true) || explicit.iter().any(|column| column.is_nil());
         let flags = [
             bit(clause.elements.is_some()),
             bit(xsinil),
@@ -40,6 +48,14 @@ impl QueryBinder<'_> {
         ];
         let elements = match clause.mode {
             ForMode::Path => self.xml_path(clause, rows, flags)?,
+            ForMode::Explicit => {
+                let values = rows.columns.iter().map(|column| column.value.clone()).collect();
+                let joined = self.joined_rows(call(&FOR_XML_VALUES, values), ",")?;
+                let [.., declares] = flags;
+                let mut arguments = vec![joined, declares];
+                arguments.extend(rows.columns.iter().skip(2).map(|column| text(&column.name)));
+                call(&FOR_XML_EXPLICIT, arguments)
+            }
             ForMode::Raw => {
                 check_columns(rows, clause)?;
                 let element = clause.element.as_deref().unwrap_or("row");
@@ -213,7 +229,7 @@ fn check_columns(rows: &OutputRows, clause: &ForClause) -> Result<(), SqlError> 
         }
         if column.value.data_type.family() == Family::Binary && !clause.binary_base64 {
             return Err(match clause.mode {
-                ForMode::Raw => SqlError::for_xml_binary(&column.name),
+                ForMode::Raw | ForMode::Explicit => SqlError::for_xml_binary(&column.name),
                 ForMode::Auto | ForMode::Path => {
                     SqlError::unsupported("A binary column in FOR XML AUTO without BINARY BASE64")
                 }
@@ -221,6 +237,51 @@ fn check_columns(rows: &OutputRows, clause: &ForClause) -> Result<(), SqlError> 
         }
     }
     Ok(())
+}
+
+/// The columns of EXPLICIT behind Tag and Parent.
+///
+/// Errors: 6801 to 6804, 6812, 6820, 6825, 6829, and those of names.
+fn explicit_columns<'a>(rows: &'a OutputRows, clause: &ForClause) -> Result<Vec<ExplicitColumn<'a>>, SqlError> {
+    if clause.elements.is_some() {
+        return Err(SqlError::for_xml_elements());
+    }
+    let is_binary = |column: &&OutputColumn| column.value.data_type.family() == Family::Binary;
+    if let Some(column) = rows.columns.iter().find(is_binary).filter(|_| !clause.binary_base64) {
+        return Err(SqlError::for_xml_binary(&column.name));
+    }
+    let [tag, parent, columns @ ..] = rows.columns.as_slice() else {
+        return Err(SqlError::for_xml_explicit_columns());
+    };
+    if columns.is_empty() {
+        return Err(SqlError::for_xml_explicit_columns());
+    }
+    for (at, column, wanted) in [(1, tag, "TAG"), (2, parent, "PARENT")] {
+        if column.value.data_type != DataType::Int {
+            return Err(match at {
+                1 => SqlError::explicit_tag(1),
+                _ => SqlError::explicit_parent(1),
+            });
+        }
+        if !column.name.eq_ignore_ascii_case(wanted) {
+            return Err(SqlError::for_xml_explicit_name(at, wanted, &column.name));
+        }
+    }
+    let mut parsed: Vec<ExplicitColumn<'a>> = Vec::with_capacity(columns.len());
+    let mut elements: HashMap<i64, &str> = HashMap::new();
+    for column in columns {
+        let found = parse_explicit_column(&column.name)?;
+        let element = *elements.entry(found.tag).or_insert(found.element);
+        if element != found.element {
+            return Err(SqlError::for_xml_other_element(found.tag, element, found.element));
+        }
+        if column.value.data_type == DataType::Xml {
+            // SQL Server adds declarations of no namespace to it.
+            return Err(SqlError::unsupported("A column of xml in FOR XML EXPLICIT"));
+        }
+        parsed.push(found);
+    }
+    Ok(parsed)
 }
 
 fn number(at: usize) -> Expr {

@@ -46,7 +46,7 @@ impl QueryBinder<'_> {
                 self.bind_table_variable(name, alias.as_ref())
             }
             ast::TableSourceKind::Function { call, schema, alias } => {
-                if call.is_method {
+                if call.form != ast::CallForm::Function {
                     let bound = self.bind_xml_nodes(call, alias.as_ref());
                     return bound.map_err(|error| error.on_line(source.position.line));
                 }

@@ -14,6 +14,34 @@ impl SqlError {
         Self::for_xml(6800, text)
     }
 
+    /// 6801: EXPLICIT of less than three columns.
+    pub(crate) fn for_xml_explicit_columns() -> Self {
+        let text = "FOR XML EXPLICIT requires at least three columns, including the tag column, the parent column, and at least \
+                    one data column.";
+        Self::for_xml(6801, text)
+    }
+
+    /// 6812: two elements of a tag.
+    pub(crate) fn for_xml_other_element(tag: i64, before: &str, now: &str) -> Self {
+        let text =
+            format!("XML tag ID {tag} that was originally declared as '{before}' is being redeclared as '{now}'.");
+        Self::for_xml(6812, text)
+    }
+
+    /// 6820: another name of Tag or Parent.
+    pub(crate) fn for_xml_explicit_name(at: usize, wanted: &str, name: &str) -> Self {
+        let text = format!("FOR XML EXPLICIT requires column {at} to be named '{wanted}' instead of '{name}'.");
+        Self::for_xml(6820, text)
+    }
+
+    /// 6825: ELEMENTS of EXPLICIT.
+    pub(crate) fn for_xml_elements() -> Self {
+        Self::for_xml(
+            6825,
+            "ELEMENTS option is only allowed in RAW, AUTO, and PATH modes of FOR XML.",
+        )
+    }
+
     /// 6809: a column without a name in RAW or AUTO.
     pub(crate) fn for_xml_unnamed() -> Self {
         let text = "Unnamed tables cannot be used as XML identifiers as well as unnamed columns cannot be used for attribute \

@@ -1,25 +1,35 @@
-//! The expressions of XQuery that the methods of xml take: paths with predicates, comparisons, functions.
+//! The expressions of XQuery that the methods of xml take, and the changes of modify().
 //!
-//! - `no-other-query`: FLWOR expressions, constructors, `if`, quantifiers, casts and arithmetic are refused by name.
+//! - `no-other-query`: casts, types, sets of nodes and what else SQL Server has are refused by name.
 //! - `order-is-of-the-document`: the nodes of a step are in document order, each once.
+//! - `made-nodes-are-not-read`: a node that a constructor made is written where it stands. What would read it, a path or
+//!   a variable among others, is refused when the query is parsed (2373), so that no node but the document's has a number.
+//! - `depth-is-bounded`: expressions are nested 64 deep at most, and so are the calls that evaluate them.
 
 mod call;
+mod change;
 mod evaluate;
 mod item;
 mod item_reader;
+mod kind;
+mod number;
 mod parser;
 mod singleton;
 mod token;
 
+pub(crate) use change::{InsertPlace, XmlChange, XmlChangeKind};
 pub(crate) use evaluate::Evaluation;
-pub(crate) use item::Item;
+pub(crate) use item::{Item, MadeNode};
 pub(crate) use item_reader::ItemReader;
+pub(crate) use number::Number;
 
 use std::sync::Arc;
 
 use selenite_types::Comparison;
 
 pub(crate) use call::QueryFunction;
+use kind::Kind;
+use number::Arithmetic;
 
 /// A parsed query.
 #[derive(Clone, PartialEq, Debug)]
@@ -43,7 +53,7 @@ pub(crate) enum External {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum QueryExpr {
     /// A number.
-    Number(f64),
+    Number(Number),
     /// A text.
     Text(Arc<str>),
     /// A value from outside.
@@ -60,6 +70,77 @@ pub(crate) enum QueryExpr {
     Call(QueryFunction, Vec<QueryExpr>),
     /// Several expressions in parentheses, one behind the other.
     Sequence(Vec<QueryExpr>),
+    /// A variable of an expression around it.
+    Variable(QueryVariable),
+    /// Operators of one precedence, from left to right.
+    Arithmetic(Box<QueryExpr>, Vec<(Arithmetic, QueryExpr)>),
+    /// The number with the other sign.
+    Negate(Box<QueryExpr>),
+    /// `if`: the condition, and both results.
+    If(Box<[QueryExpr; 3]>),
+    /// `for` and `let`.
+    Flwor(Box<Flwor>),
+    /// `some` (false) and `every` (true): the items of each variable, and the condition.
+    Quantified(bool, Vec<QueryExpr>, Box<QueryExpr>),
+    /// An element.
+    Element(Box<ElementConstructor>),
+    /// `attribute name {..}`: prefix and namespace, the name, the value.
+    Attribute(Binding, Arc<str>, Box<QueryExpr>),
+    /// `text {..}`.
+    TextNode(Box<QueryExpr>),
+    /// A comment or an instruction, as xml.
+    Markup(Arc<str>),
+}
+
+/// A prefix, empty for the default, and its namespace.
+pub(crate) type Binding = (Arc<str>, Arc<str>);
+
+/// A variable.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct QueryVariable {
+    /// Its place among the variables around it, the outermost first.
+    pub at: usize,
+    /// Whether it is at most one item.
+    pub single: bool,
+    /// What its items are.
+    kind: Kind,
+}
+
+/// A FLWOR expression.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Flwor {
+    /// The variables: whether each is of `let`, and its items.
+    pub variables: Vec<(bool, QueryExpr)>,
+    /// `where`.
+    pub filter: Option<QueryExpr>,
+    /// `order by`: the keys, and whether each is descending.
+    pub order: Vec<(QueryExpr, bool)>,
+    /// `return`.
+    pub result: QueryExpr,
+}
+
+/// An element that a constructor makes.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct ElementConstructor {
+    /// The name, with its prefix.
+    pub name: Arc<str>,
+    /// The declarations that are written in it.
+    pub declared: Vec<Binding>,
+    /// The namespaces that its name and the names of its attributes have.
+    pub used: Vec<Binding>,
+    /// The attributes: names with their prefixes, namespaces, and values.
+    pub attributes: Vec<(Arc<str>, Arc<str>, QueryExpr)>,
+    /// What is in it.
+    pub content: Vec<Content>,
+}
+
+/// A part of an element's content.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Content {
+    /// A text.
+    Text(Arc<str>),
+    /// An expression, in braces or a constructor.
+    Expr(QueryExpr),
 }
 
 /// A path: where it begins, and its steps.

@@ -79,4 +79,6 @@ pub enum AssignmentOperator {
     BitXor,
     /// `|=`
     BitOr,
+    /// `a.modify(value)`: a change of xml.
+    Modify,
 }

@@ -372,8 +372,19 @@ pub struct FunctionCall {
     pub over: Option<Window>,
     /// Whether it is written as `{fn ..}`: some functions have other names and meanings there.
     pub odbc: bool,
-    /// Whether it is a method of xml, `a.value(..)`: the first argument stands before the name.
-    pub is_method: bool,
+    /// How it is written.
+    pub form: CallForm,
+}
+
+/// How a call is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallForm {
+    /// `name(..)`
+    Function,
+    /// `a.value(..)`, a method of xml: the first argument stands before the name.
+    Method,
+    /// `SET a.modify(..)`, which the compiler makes of the assignment.
+    Mutator,
 }
 
 /// The arguments of a function.

@@ -63,6 +63,8 @@ pub enum ForMode {
     Path,
     /// `RAW`, of FOR XML.
     Raw,
+    /// `EXPLICIT`, of FOR XML.
+    Explicit,
 }
 
 /// A set operator.

@@ -3,8 +3,8 @@
 use super::{Parse, Parser};
 use crate::{
     ast::{
-        Assignment, AssignmentTarget, ChangeTarget, CommonTable, Condition, CursorName, Delete, Insert, InsertSource,
-        Name, Output, OutputInto, StatementKind, Top, Update, ValueOrDefault,
+        Assignment, AssignmentOperator, AssignmentTarget, ChangeTarget, ColumnName, CommonTable, Condition, CursorName,
+        Delete, Expr, Insert, InsertSource, Name, Output, OutputInto, StatementKind, Top, Update, ValueOrDefault,
     },
     error::SyntaxFault,
     keyword::Keyword,
@@ -177,13 +177,33 @@ impl Parser<'_> {
             AssignmentTarget::Column(self.column_name()?)
         };
         if self.is(TokenKind::LeftParen) && matches!(target, AssignmentTarget::Column(_)) {
+            if let AssignmentTarget::Column(ColumnName {
+                table: Some(column),
+                name,
+            }) = &target
+                && name.text == "modify"
+            {
+                let Some(column) = column.single().cloned() else {
+                    return Err(self.unexpected());
+                };
+                let value = self.mutation()?;
+                return Ok(Assignment {
+                    target: AssignmentTarget::Column(ColumnName {
+                        table: None,
+                        name: column,
+                    }),
+                    operator: AssignmentOperator::Modify,
+                    value: ValueOrDefault::Value(value),
+                    position: self.since(start),
+                });
+            }
             // a.WRITE (..) and other methods
             self.skip_parens()?;
             let position = self.since(start);
             self.refuse("method call", position);
             return Ok(Assignment {
                 target,
-                operator: crate::ast::AssignmentOperator::Set,
+                operator: AssignmentOperator::Set,
                 value: ValueOrDefault::Default(position),
                 position,
             });
@@ -196,6 +216,14 @@ impl Parser<'_> {
             value,
             position: self.since(start),
         })
+    }
+
+    /// The argument of modify().
+    pub(super) fn mutation(&mut self) -> Parse<Expr> {
+        self.expect(TokenKind::LeftParen)?;
+        let value = self.expression()?;
+        self.expect(TokenKind::RightParen)?;
+        Ok(value)
     }
 
     /// Whether an assignment to a column begins at offset `ahead`.

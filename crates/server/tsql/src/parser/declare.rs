@@ -51,9 +51,16 @@ impl Parser<'_> {
         let start = self.here();
         let variable = self.variable()?;
         if self.is(TokenKind::Point) {
-            // SET @x.modify (..)
             self.advance();
-            self.name()?;
+            let method = self.name()?;
+            if method.text == "modify" && self.is(TokenKind::LeftParen) {
+                let value = self.mutation()?;
+                return Ok(StatementKind::SetVariable(SetVariable {
+                    variable,
+                    operator: AssignmentOperator::Modify,
+                    value,
+                }));
+            }
             match self.eat(TokenKind::Equal) {
                 true => drop(self.expression()?),
                 false => self.skip_parens()?,

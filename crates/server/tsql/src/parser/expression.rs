@@ -5,8 +5,8 @@
 use super::{Parse, Parser, WEIGHT_EXPRESSION};
 use crate::{
     ast::{
-        Arguments, BinaryOperator, Condition, ConditionKind, Expr, ExprKind, FunctionCall, Name, Position, Query,
-        UnaryOperator,
+        Arguments, BinaryOperator, CallForm, Condition, ConditionKind, Expr, ExprKind, FunctionCall, Name, Position,
+        Query, UnaryOperator,
     },
     error::SyntaxFault,
     keyword::Keyword,
@@ -160,7 +160,7 @@ impl Parser<'_> {
             null_treatment: None,
             over: None,
             odbc: false,
-            is_method: false,
+            form: CallForm::Function,
         };
         Ok(self.expr_since(start, ExprKind::Function(Box::new(call))))
     }

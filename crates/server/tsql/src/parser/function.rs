@@ -3,8 +3,8 @@
 use super::{Parse, Parser, WEIGHT_EXPRESSION, name::column_of};
 use crate::{
     ast::{
-        Arguments, Case, CaseBranches, Cast, CastKind, ColumnName, Expr, ExprKind, FunctionCall, Iif, Literal, Name,
-        NullTreatment, ObjectName, Position, SearchedBranch, SimpleBranch,
+        Arguments, CallForm, Case, CaseBranches, Cast, CastKind, ColumnName, Expr, ExprKind, FunctionCall, Iif,
+        Literal, Name, NullTreatment, ObjectName, Position, SearchedBranch, SimpleBranch,
     },
     error::SyntaxFault,
     keyword::Keyword,
@@ -98,7 +98,7 @@ impl Parser<'_> {
                 null_treatment: None,
                 over: None,
                 odbc: false,
-                is_method: false,
+                form: CallForm::Function,
             };
             return Ok(self.expr_since(start, ExprKind::Function(Box::new(call))));
         }
@@ -227,7 +227,7 @@ impl Parser<'_> {
             null_treatment,
             over,
             odbc,
-            is_method: false,
+            form: CallForm::Function,
         };
         Ok(self.expr_since(start, ExprKind::Function(Box::new(call))))
     }
@@ -414,7 +414,7 @@ impl Parser<'_> {
             null_treatment: None,
             over: None,
             odbc: false,
-            is_method: true,
+            form: CallForm::Method,
         })
     }
 
@@ -486,7 +486,7 @@ fn call_of(name: Name, arguments: Vec<Expr>) -> ExprKind {
         null_treatment: None,
         over: None,
         odbc: false,
-        is_method: false,
+        form: CallForm::Function,
     }))
 }
 
@@ -499,7 +499,7 @@ fn bare_call(name: ObjectName) -> ExprKind {
         null_treatment: None,
         over: None,
         odbc: false,
-        is_method: false,
+        form: CallForm::Function,
     }))
 }
 

@@ -261,10 +261,7 @@ impl Parser<'_> {
             () if self.is_word("auto") => ForMode::Auto,
             () if self.is_word("path") => ForMode::Path,
             () if self.is_word("raw") && format == ForFormat::Xml => ForMode::Raw,
-            () if self.is_word("explicit") && format == ForFormat::Xml => {
-                self.refuse("FOR XML EXPLICIT", self.since(start));
-                ForMode::Raw
-            }
+            () if self.is_word("explicit") && format == ForFormat::Xml => ForMode::Explicit,
             () => return Err(self.unexpected()),
         };
         self.advance();
@@ -280,7 +277,7 @@ impl Parser<'_> {
             typed: false,
             position: start,
         };
-        if format == ForFormat::Xml && mode != ForMode::Auto && self.is(TokenKind::LeftParen) {
+        if matches!(mode, ForMode::Raw | ForMode::Path) && format == ForFormat::Xml && self.is(TokenKind::LeftParen) {
             clause.element = Some(self.string_in_parens()?);
         }
         while self.is(TokenKind::Comma) {

@@ -114,7 +114,18 @@ impl fmt::Display for ValueOrDefault {
 
 impl fmt::Display for Assignment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {}", self.target, self.operator, self.value)
+        match self.operator {
+            AssignmentOperator::Modify => write!(f, "{}.modify({})", self.target, self.value),
+            AssignmentOperator::Set
+            | AssignmentOperator::Add
+            | AssignmentOperator::Subtract
+            | AssignmentOperator::Multiply
+            | AssignmentOperator::Divide
+            | AssignmentOperator::Modulo
+            | AssignmentOperator::BitAnd
+            | AssignmentOperator::BitXor
+            | AssignmentOperator::BitOr => write!(f, "{} {} {}", self.target, self.operator, self.value),
+        }
     }
 }
 
@@ -140,6 +151,7 @@ impl fmt::Display for AssignmentOperator {
             Self::BitAnd => "&=",
             Self::BitXor => "^=",
             Self::BitOr => "|=",
+            Self::Modify => ".modify",
         })
     }
 }

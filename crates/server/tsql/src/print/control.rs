@@ -4,8 +4,8 @@ use core::fmt;
 
 use super::{List, Optional, OptionalList, statement::Body, word};
 use crate::ast::{
-    Argument, ArgumentValue, Call, Declaration, Execute, If, ProcedureName, RaiseError, RaiseErrorOption, SetVariable,
-    Throw, Try, VariableType, WaitFor, WaitKind, While,
+    Argument, ArgumentValue, AssignmentOperator, Call, Declaration, Execute, If, ProcedureName, RaiseError,
+    RaiseErrorOption, SetVariable, Throw, Try, VariableType, WaitFor, WaitKind, While,
 };
 
 /// Prints the condition in parentheses, because a statement may begin with one.
@@ -87,7 +87,18 @@ impl fmt::Display for VariableType {
 
 impl fmt::Display for SetVariable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "SET {} {} {}", self.variable, self.operator, self.value)
+        match self.operator {
+            AssignmentOperator::Modify => write!(f, "SET {}.modify({})", self.variable, self.value),
+            AssignmentOperator::Set
+            | AssignmentOperator::Add
+            | AssignmentOperator::Subtract
+            | AssignmentOperator::Multiply
+            | AssignmentOperator::Divide
+            | AssignmentOperator::Modulo
+            | AssignmentOperator::BitAnd
+            | AssignmentOperator::BitXor
+            | AssignmentOperator::BitOr => write!(f, "SET {} {} {}", self.variable, self.operator, self.value),
+        }
     }
 }
 

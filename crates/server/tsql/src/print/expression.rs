@@ -4,8 +4,8 @@ use core::fmt;
 
 use super::{List, Optional, Text, word};
 use crate::ast::{
-    Arguments, BinaryOperator, Case, CaseBranches, Cast, CastKind, Expr, ExprKind, FrameBound, FrameUnit, FunctionCall,
-    Iif, NullTreatment, OdbcLiteral, SearchedBranch, SimpleBranch, UnaryOperator, WindowFrame,
+    Arguments, BinaryOperator, CallForm, Case, CaseBranches, Cast, CastKind, Expr, ExprKind, FrameBound, FrameUnit,
+    FunctionCall, Iif, NullTreatment, OdbcLiteral, SearchedBranch, SimpleBranch, UnaryOperator, WindowFrame,
 };
 
 impl fmt::Display for Expr {
@@ -165,7 +165,7 @@ impl fmt::Display for OdbcLiteral {
 
 impl fmt::Display for FunctionCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let (true, Arguments::List(given)) = (self.is_method, &self.arguments)
+        if let (CallForm::Method | CallForm::Mutator, Arguments::List(given)) = (self.form, &self.arguments)
             && let Some((operand, given)) = given.split_first()
         {
             let is_bare = matches!(

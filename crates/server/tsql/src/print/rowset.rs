@@ -141,6 +141,7 @@ impl fmt::Display for ForClause {
             ForMode::Auto => "AUTO",
             ForMode::Path => "PATH",
             ForMode::Raw => "RAW",
+            ForMode::Explicit => "EXPLICIT",
         })?;
         if let Some(element) = &self.element {
             write!(f, " (N{})", Text(element))?;

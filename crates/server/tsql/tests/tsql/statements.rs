@@ -399,6 +399,9 @@ fn rows_are_made_of_other_rows() {
         "SELECT a FROM t FOR XML PATH('x'), ROOT('y'), TYPE, ELEMENTS XSINIL, BINARY BASE64",
         "SELECT a FROM t ORDER BY a FOR XML RAW, ELEMENTS OPTION (RECOMPILE)",
         "SELECT a FROM t FOR XML AUTO, ELEMENTS ABSENT, ROOT",
+        "SELECT 1 AS Tag, NULL AS Parent, a AS [e!1!a] FROM t FOR XML EXPLICIT, TYPE, ROOT('r')",
+        "SET @x.modify('delete /a')",
+        "UPDATE t SET x.modify('delete /a'), [y z].modify(N'delete /b'), a = 1",
         "SELECT a FROM t FOR JSON AUTO, INCLUDE_NULL_VALUES",
         "SELECT a, (SELECT 1 AS b ORDER BY b FOR JSON PATH, ROOT('r'), WITHOUT_ARRAY_WRAPPER) FROM t FOR JSON PATH",
         "SELECT STUFF((SELECT ',' + a FROM t FOR XML PATH('')), 1, 1, '')",
@@ -416,6 +419,8 @@ fn rows_are_made_of_other_rows() {
         "SELECT a FROM t FOR JSON RAW",
         "SELECT a FROM t FOR JSON PATH, TYPE",
         "SELECT a FROM t FOR XML AUTO('x')",
+        "SELECT a FROM t FOR XML EXPLICIT('x')",
+        "UPDATE t SET t.x.modify('delete /a')",
         "SELECT JSON_OBJECT('a')",
         "SELECT JSON_ARRAY(1,)",
     ] {

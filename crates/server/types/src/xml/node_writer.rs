@@ -4,11 +4,13 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::document::{XmlDocument, XmlNodeId, XmlNodeKind, prefix_of};
+use super::edit::{XmlEdit, XmlPlace};
 use super::writer::{push_attribute_value, push_text};
 
 /// Writes nodes of a document, each with the declarations of the namespaces that it uses from outside.
 pub struct XmlNodeWriter<'a> {
     document: &'a XmlDocument,
+    edit: Option<&'a XmlEdit>,
     /// The places of declarations by prefix, of each element that was asked for them.
     declared: HashMap<XmlNodeId, HashMap<&'a str, usize>>,
 }
@@ -22,8 +24,50 @@ impl<'a> XmlNodeWriter<'a> {
     pub fn new(document: &'a XmlDocument) -> Self {
         Self {
             document,
+            edit: None,
             declared: HashMap::new(),
         }
+    }
+
+    /// A writer of this document's nodes that makes a change.
+    #[must_use]
+    pub fn editing(document: &'a XmlDocument, edit: &'a XmlEdit) -> Self {
+        Self {
+            document,
+            edit: Some(edit),
+            declared: HashMap::new(),
+        }
+    }
+
+    /// Appends a node where these declarations are in force, the innermost of a prefix last.
+    ///
+    /// # Errors
+    /// Those of `step`.
+    pub fn write_in<E>(
+        &mut self,
+        id: XmlNodeId,
+        scope: &[Declaration],
+        out: &mut String,
+        step: &mut impl FnMut(usize) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if let Some(XmlNodeKind::Root) = self.kind(id) {
+            for child in self.document.children(id) {
+                self.write_in(child, scope, out, step)?;
+            }
+            return Ok(());
+        }
+        let used = self.used_in(id, step)?;
+        let mut outside = self.declared_outside(id, &used, step)?;
+        let in_force = |prefix: &str| scope.iter().rev().find(|(known, _)| **known == *prefix);
+        step(scope.len().saturating_mul(outside.len() + 1))?;
+        outside.retain(|(prefix, namespace)| in_force(prefix).is_none_or(|(_, known)| known != namespace));
+        let is_declared = outside.iter().any(|(prefix, _)| prefix.is_empty());
+        let default = in_force("").is_some_and(|(_, known)| !known.is_empty());
+        // An element without a namespace is none of the default one.
+        if default && !is_declared && used.contains("") && self.default_outside(id).is_empty() {
+            outside.insert(0, (Arc::from(""), Arc::from("")));
+        }
+        self.write_within(id, &outside, out, step)
     }
 
     /// Appends a node. `step` is told of each node that is looked at, with the bytes of its names and texts.
@@ -36,6 +80,13 @@ impl<'a> XmlNodeWriter<'a> {
         out: &mut String,
         step: &mut impl FnMut(usize) -> Result<(), E>,
     ) -> Result<(), E> {
+        let used = self.used_in(id, step)?;
+        let outside = self.declared_outside(id, &used, step)?;
+        self.write_within(id, &outside, out, step)
+    }
+
+    /// The prefixes that a node and what is in it use.
+    fn used_in<E>(&self, id: XmlNodeId, step: &mut impl FnMut(usize) -> Result<(), E>) -> Result<HashSet<&'a str>, E> {
         let mut used = HashSet::new();
         for inner in self.document.within(id) {
             step(0)?;
@@ -44,8 +95,19 @@ impl<'a> XmlNodeWriter<'a> {
                 used.extend(attributes.iter().filter_map(|attribute| prefix_of(&attribute.name)));
             }
         }
-        let outside = self.declared_outside(id, &used, step)?;
-        self.write_within(id, &outside, out, step)
+        Ok(used)
+    }
+
+    /// The default namespace outside of a node.
+    fn default_outside(&self, id: XmlNodeId) -> Arc<str> {
+        let scope = self.document.node(id).and_then(|node| node.parent);
+        let scope = scope.map(|parent| self.document.scope(parent)).unwrap_or_default();
+        let default = scope.into_iter().rev().find(|(prefix, _)| prefix.is_empty());
+        default.map_or_else(|| Arc::from(""), |(_, namespace)| namespace)
+    }
+
+    fn inserted(&self, id: XmlNodeId, place: XmlPlace) -> &'a str {
+        self.edit.map_or("", |edit| edit.inserted(id, place))
     }
 
     fn kind(&self, id: XmlNodeId) -> Option<&'a XmlNodeKind> {
@@ -98,14 +160,21 @@ impl<'a> XmlNodeWriter<'a> {
         out: &mut String,
         step: &mut impl FnMut(usize) -> Result<(), E>,
     ) -> Result<(), E> {
+        if self.edit.is_some_and(|edit| edit.deletes(id)) {
+            return Ok(());
+        }
+        self.insert(id, XmlPlace::Before, out, step)?;
         match self.kind(id) {
             Some(XmlNodeKind::Root) => {
+                self.insert(id, XmlPlace::First, out, step)?;
                 for child in self.document.children(id) {
                     self.write_within(child, &[], out, step)?;
                 }
+                self.insert(id, XmlPlace::Last, out, step)?;
             }
             Some(XmlNodeKind::Element { name, .. }) => self.write_element((id, name), outside, out, step)?,
             Some(XmlNodeKind::Text(text)) => {
+                let text = self.edit.and_then(|edit| edit.replaced(id, None)).unwrap_or(text);
                 step(text.len())?;
                 push_text(out, text);
             }
@@ -127,6 +196,19 @@ impl<'a> XmlNodeWriter<'a> {
             }
             None => {}
         }
+        self.insert(id, XmlPlace::After, out, step)
+    }
+
+    fn insert<E>(
+        &self,
+        id: XmlNodeId,
+        place: XmlPlace,
+        out: &mut String,
+        step: &mut impl FnMut(usize) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let xml = self.inserted(id, place);
+        step(xml.len())?;
+        out.push_str(xml);
         Ok(())
     }
 
@@ -146,32 +228,62 @@ impl<'a> XmlNodeWriter<'a> {
             false => declarations.iter().map(|(prefix, _)| &**prefix).collect(),
         };
         let inherited = outside.iter().filter(|(prefix, _)| !own.contains(&**prefix));
+        // A new attribute stands behind each one that was there, declarations among them, and the others last.
+        let mut added = self.edit.map_or(&[][..], |edit| edit.attributes(id)).iter();
         for (prefix, namespace) in inherited.chain(declarations) {
             step(prefix.len() + namespace.len())?;
             out.push_str(if prefix.is_empty() { " xmlns" } else { " xmlns:" });
             out.push_str(prefix);
             push_value(out, namespace);
+            push_added(&mut added, out, step)?;
         }
-        for attribute in self.document.attributes(id) {
-            step(attribute.name.len() + attribute.value.len())?;
-            out.push(' ');
-            out.push_str(&attribute.name);
-            push_value(out, &attribute.value);
+        for (at, attribute) in self.document.attributes(id).iter().enumerate() {
+            if self.edit.is_some_and(|edit| edit.deletes_attribute(id, at)) {
+                continue;
+            }
+            let value = self.edit.and_then(|edit| edit.replaced(id, Some(at)));
+            let value = value.unwrap_or(&attribute.value);
+            step(attribute.name.len() + value.len())?;
+            push_attribute(out, &attribute.name, value);
+            push_added(&mut added, out, step)?;
         }
-        let mut children = self.document.children(id).peekable();
-        if children.peek().is_none() {
-            out.push_str("/>");
-            return Ok(());
-        }
+        while push_added(&mut added, out, step)? {}
         out.push('>');
-        for child in children {
+        let start = out.len();
+        self.insert(id, XmlPlace::First, out, step)?;
+        for child in self.document.children(id) {
             self.write_within(child, &[], out, step)?;
+        }
+        self.insert(id, XmlPlace::Last, out, step)?;
+        if out.len() == start {
+            out.insert(start - 1, '/');
+            return Ok(());
         }
         out.push_str("</");
         out.push_str(name);
         out.push('>');
         Ok(())
     }
+}
+
+/// Whether there was one more.
+fn push_added<E>(
+    added: &mut std::slice::Iter<'_, (Arc<str>, String)>,
+    out: &mut String,
+    step: &mut impl FnMut(usize) -> Result<(), E>,
+) -> Result<bool, E> {
+    let Some((name, value)) = added.next() else {
+        return Ok(false);
+    };
+    step(name.len() + value.len())?;
+    push_attribute(out, name, value);
+    Ok(true)
+}
+
+fn push_attribute(out: &mut String, name: &str, value: &str) {
+    out.push(' ');
+    out.push_str(name);
+    push_value(out, value);
 }
 
 /// Of an attribute or a declaration.

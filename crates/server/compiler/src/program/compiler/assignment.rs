@@ -4,7 +4,7 @@ use selenite_tsql::ast::{self, ExprKind, Position, SelectItem, StatementKind};
 use selenite_types::{DataType, DeclarationContext, Operator};
 
 use super::Compiler;
-use crate::binding::ResultColumn;
+use crate::binding::{ResultColumn, mutator};
 use crate::program::step::{
     Branch, BranchInt, EnvironmentRead, Int, Operand, Role, SelectAssign, SelectValues, Set, SetInt, Step,
 };
@@ -202,12 +202,15 @@ fn int_operand(operand: &WholeOperand) -> Option<Int> {
 
 /// `@a += b` as `@a + b`; the value itself for `=`.
 fn compound(name: &str, operator: ast::AssignmentOperator, value: ast::Expr, position: Position) -> ast::Expr {
-    let Some(operator) = binary(operator) else {
-        return value;
-    };
     let variable = ast::Expr {
         kind: ExprKind::Variable(name.to_owned()),
         position,
+    };
+    if operator == ast::AssignmentOperator::Modify {
+        return mutator(variable, value);
+    }
+    let Some(operator) = binary(operator) else {
+        return value;
     };
     let position = value.position;
     let kind = ExprKind::Binary {
@@ -220,7 +223,7 @@ fn compound(name: &str, operator: ast::AssignmentOperator, value: ast::Expr, pos
 
 fn binary(operator: ast::AssignmentOperator) -> Option<ast::BinaryOperator> {
     Some(match operator {
-        ast::AssignmentOperator::Set => return None,
+        ast::AssignmentOperator::Set | ast::AssignmentOperator::Modify => return None,
         ast::AssignmentOperator::Add => ast::BinaryOperator::Add,
         ast::AssignmentOperator::Subtract => ast::BinaryOperator::Subtract,
         ast::AssignmentOperator::Multiply => ast::BinaryOperator::Multiply,

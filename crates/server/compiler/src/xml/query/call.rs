@@ -1,11 +1,13 @@
 //! The functions of XQuery.
 
+use std::cmp::Ordering;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use selenite_types::{XmlDocument, XmlNodeKind, local_name};
 
-use super::Item;
 use super::item_reader::ItemReader;
+use super::{Arithmetic, Item, Number};
 use crate::SqlError;
 
 /// A function.
@@ -53,6 +55,50 @@ pub(crate) enum QueryFunction {
     LocalName,
     /// namespace-uri
     NamespaceUri,
+    /// substring
+    Substring,
+    /// floor
+    Floor,
+    /// ceiling
+    Ceiling,
+    /// round
+    Round,
+    /// distinct-values
+    DistinctValues,
+}
+
+impl QueryFunction {
+    /// Whether it takes at most one item for each argument.
+    pub fn takes_single(self) -> bool {
+        match self {
+            Self::Count
+            | Self::Sum
+            | Self::Min
+            | Self::Max
+            | Self::Avg
+            | Self::Data
+            | Self::Not
+            | Self::Empty
+            | Self::True
+            | Self::False
+            | Self::Last
+            | Self::Position
+            | Self::DistinctValues => false,
+            Self::Text
+            | Self::Number
+            | Self::Contains
+            | Self::Concat
+            | Self::TextLength
+            | Self::UpperCase
+            | Self::LowerCase
+            | Self::LocalName
+            | Self::NamespaceUri
+            | Self::Substring
+            | Self::Floor
+            | Self::Ceiling
+            | Self::Round => true,
+        }
+    }
 }
 
 /// A function with its name, and the fewest and most arguments.
@@ -78,6 +124,11 @@ pub(super) const FUNCTIONS: &[(&str, QueryFunction, usize, usize)] = &[
     ("lower-case", QueryFunction::LowerCase, 1, 1),
     ("local-name", QueryFunction::LocalName, 0, 1),
     ("namespace-uri", QueryFunction::NamespaceUri, 0, 1),
+    ("substring", QueryFunction::Substring, 2, 3),
+    ("floor", QueryFunction::Floor, 1, 1),
+    ("ceiling", QueryFunction::Ceiling, 1, 1),
+    ("round", QueryFunction::Round, 1, 1),
+    ("distinct-values", QueryFunction::DistinctValues, 1, 1),
 ];
 
 impl ItemReader<'_> {
@@ -91,25 +142,34 @@ impl ItemReader<'_> {
         let first = arguments.first().map(Vec::as_slice).unwrap_or_default();
         Ok(match function {
             QueryFunction::Sum => {
-                // The sum of nothing is 0; Rust's is -0.
-                let sum = self.numbers(first)?.into_iter().fold(0.0, |sum, number| sum + number);
-                vec![Item::Number(sum)]
+                let numbers = self.numbers(first)?;
+                of_option(sum(&numbers)?)
             }
-            QueryFunction::Min => of_option(self.numbers(first)?.into_iter().reduce(f64::min)),
-            QueryFunction::Max => of_option(self.numbers(first)?.into_iter().reduce(f64::max)),
+            QueryFunction::Min => of_option(extreme(&self.numbers(first)?, Ordering::Less)),
+            QueryFunction::Max => of_option(extreme(&self.numbers(first)?, Ordering::Greater)),
             QueryFunction::Avg => {
                 let numbers = self.numbers(first)?;
-                let sum: f64 = numbers.iter().sum();
-                of_option((!numbers.is_empty()).then(|| sum / count(numbers.len())))
+                let sum = if numbers.is_empty() { None } else { sum(&numbers)? };
+                of_option(sum.map(|sum| sum.divided_by(numbers.len())))
             }
-            QueryFunction::Data => {
-                let mut texts = Vec::new();
-                for item in first {
-                    let text = self.text(item)?;
-                    self.push(&mut texts, Item::Text(Arc::from(text)))?;
-                }
-                texts
+            QueryFunction::Data => self.atoms(first)?,
+            QueryFunction::DistinctValues => {
+                let mut known = HashSet::new();
+                let mut atoms = self.atoms(first)?;
+                let texts: usize = atoms.iter().map(Item::text_size).sum();
+                self.hold(texts)?;
+                // Numbers are those that are written alike.
+                atoms.retain(|atom| known.insert(atom.text(self.document)));
+                atoms
             }
+            QueryFunction::Substring => {
+                let text = self.first_text(first)?;
+                let text = self.substring(&text, arguments)?;
+                text.map(|text| Item::Text(Arc::from(text))).into_iter().collect()
+            }
+            QueryFunction::Floor => self.rounded(first, f64::floor)?,
+            QueryFunction::Ceiling => self.rounded(first, f64::ceil)?,
+            QueryFunction::Round => self.rounded(first, |number| (number + 0.5).floor())?,
             QueryFunction::Contains => {
                 let inner = self.first_text(arguments.get(1).map(Vec::as_slice).unwrap_or_default())?;
                 vec![Item::Boolean(self.first_text(first)?.contains(&inner))]
@@ -131,31 +191,69 @@ impl ItemReader<'_> {
             QueryFunction::NamespaceUri => vec![Item::Text(self.name(first).1)],
             QueryFunction::TextLength => {
                 let text = self.first_text(first)?;
-                vec![Item::Number(count(text.encode_utf16().count()))]
+                vec![Item::Number(Number::of_count(text.encode_utf16().count()))]
             }
             QueryFunction::Number => match first.first() {
-                Some(item) => vec![Item::Number(self.number(item)?)],
-                None => vec![Item::Number(f64::NAN)],
+                Some(item) => vec![Item::Number(Number::Double(self.number(item)?.double()))],
+                None => vec![Item::Number(Number::Double(f64::NAN))],
             },
-            QueryFunction::Count => vec![Item::Number(count(first.len()))],
+            QueryFunction::Count => vec![Item::Number(Number::of_count(first.len()))],
             QueryFunction::Not => vec![Item::Boolean(!is_true(first))],
             QueryFunction::Empty => vec![Item::Boolean(first.is_empty())],
             QueryFunction::True => vec![Item::Boolean(true)],
             QueryFunction::False => vec![Item::Boolean(false)],
-            QueryFunction::Last => vec![Item::Number(count(size))],
-            QueryFunction::Position => vec![Item::Number(count(position))],
+            QueryFunction::Last => vec![Item::Number(Number::of_count(size))],
+            QueryFunction::Position => vec![Item::Number(Number::of_count(position))],
         })
     }
 
     /// The numbers of items. One that has none does not count: SQL Server makes an empty sequence of the error.
-    fn numbers(&mut self, items: &[Item]) -> Result<Vec<f64>, SqlError> {
+    fn numbers(&mut self, items: &[Item]) -> Result<Vec<Number>, SqlError> {
         let mut numbers = Vec::new();
         for item in items {
-            self.hold(size_of::<f64>())?;
+            self.hold(size_of::<Number>())?;
             numbers.push(self.number(item)?);
         }
-        numbers.retain(|number| !number.is_nan());
+        numbers.retain(|number| !number.double().is_nan());
         Ok(numbers)
+    }
+
+    /// The values of items.
+    pub(super) fn atoms(&mut self, items: &[Item]) -> Result<Vec<Item>, SqlError> {
+        let mut atoms = Vec::new();
+        for item in items {
+            let atom = match item {
+                Item::Number(_) | Item::Boolean(_) => item.clone(),
+                Item::Node(_) | Item::Attribute(..) | Item::Text(_) | Item::Made(_) => {
+                    Item::Text(Arc::from(self.text(item)?))
+                }
+            };
+            self.push(&mut atoms, atom)?;
+        }
+        Ok(atoms)
+    }
+
+    /// The part of a text from a position on, of a length; `None` without them.
+    fn substring(&mut self, text: &str, arguments: &[Vec<Item>]) -> Result<Option<String>, SqlError> {
+        let mut numbers = Vec::new();
+        for argument in arguments.iter().skip(1) {
+            let Some(item) = argument.first() else { return Ok(None) };
+            numbers.push(self.number(item)?.double());
+        }
+        Ok(Some(substring(text, &numbers)))
+    }
+
+    fn rounded(&mut self, items: &[Item], round: fn(f64) -> f64) -> Result<Vec<Item>, SqlError> {
+        let Some(item) = items.first() else {
+            return Ok(Vec::new());
+        };
+        let number = self.number(item)?;
+        let whole = round(number.double());
+        Ok(of_option(match number {
+            // Text without a point is exact.
+            Number::Exact(_) => Number::exact(&format!("{whole:.0}")).or(Some(Number::Double(whole))),
+            Number::Double(_) => (!whole.is_nan()).then_some(Number::Double(whole)),
+        }))
     }
 
     fn first_text(&mut self, items: &[Item]) -> Result<String, SqlError> {
@@ -175,7 +273,7 @@ impl ItemReader<'_> {
     }
 }
 
-fn of_option(number: Option<f64>) -> Vec<Item> {
+fn of_option(number: Option<Number>) -> Vec<Item> {
     number.map(Item::Number).into_iter().collect()
 }
 
@@ -183,10 +281,10 @@ fn of_option(number: Option<f64>) -> Vec<Item> {
 pub(super) fn is_true(items: &[Item]) -> bool {
     match items.first() {
         None => false,
-        Some(Item::Node(_) | Item::Attribute(..)) => true,
+        Some(Item::Node(_) | Item::Attribute(..) | Item::Made(_)) => true,
         Some(Item::Boolean(value)) => *value,
         Some(Item::Text(text)) => !text.is_empty(),
-        Some(Item::Number(number)) => *number != 0.0 && !number.is_nan(),
+        Some(Item::Number(number)) => number.is_true(),
     }
 }
 
@@ -203,13 +301,49 @@ pub(super) fn name_of(item: &Item, document: &XmlDocument) -> (Arc<str>, Arc<str
             Some(XmlNodeKind::Instruction(target, _)) => (Arc::clone(target), Arc::from("")),
             Some(XmlNodeKind::Root | XmlNodeKind::Text(_) | XmlNodeKind::Comment(_)) | None => none(),
         },
-        Item::Text(_) | Item::Number(_) | Item::Boolean(_) => none(),
+        Item::Text(_) | Item::Number(_) | Item::Boolean(_) | Item::Made(_) => none(),
     }
 }
 
-/// A count as a number; a document has fewer nodes than a float has whole numbers.
-pub(super) fn count(count: usize) -> f64 {
-    f64::from(u32::try_from(count).unwrap_or(u32::MAX))
+/// The sum; 0 of nothing, and `None` past the range.
+fn sum(numbers: &[Number]) -> Result<Option<Number>, SqlError> {
+    let Some((first, rest)) = numbers.split_first() else {
+        return Ok(Some(Number::ZERO));
+    };
+    let mut sum = *first;
+    for number in rest {
+        match sum.combined(Arithmetic::Add, *number)? {
+            Some(next) => sum = next,
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(sum))
+}
+
+/// The least or the greatest number.
+fn extreme(numbers: &[Number], wanted: Ordering) -> Option<Number> {
+    let better = |best: Number, next: Number| if next.order(best) == Some(wanted) { next } else { best };
+    numbers.iter().copied().reduce(better)
+}
+
+/// The characters from a position on, at most so many: both are rounded, and what is before the text counts.
+fn substring(text: &str, numbers: &[f64]) -> String {
+    let round = |number: f64| (number + 0.5).floor();
+    let (Some(start), length) = (numbers.first(), numbers.get(1)) else {
+        return String::new();
+    };
+    let start = round(*start);
+    let end = length.map_or(f64::INFINITY, |length| start + round(*length));
+    let mut out = String::new();
+    let mut position = 1.0;
+    for character in text.chars() {
+        if position >= start && position < end {
+            out.push(character);
+        }
+        // A character of two UTF-16 units counts as one, as collations with _SC have it.
+        position += 1.0;
+    }
+    out
 }
 
 /// A character of two bytes has three characters of two bytes in the other case at most.

@@ -1,14 +1,20 @@
 //! Evaluates a query over a document.
 
+mod construct;
+mod flwor;
+
+pub(super) use construct::NodeContent;
+
+use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use selenite_types::{Comparison, XmlNodeKind, local_name};
 
-use super::call::{count, is_true, name_of};
+use super::call::{is_true, name_of};
 use super::item::number_in;
 use super::item_reader::{ITEM_SIZE, ItemReader};
-use super::{Axis, Item, NodeTest, PathStart, QueryExpr, QueryPath, QueryStep};
+use super::{Arithmetic, Axis, Binding, Item, NodeTest, Number, PathStart, QueryExpr, QueryPath, QueryStep};
 use crate::SqlError;
 
 /// A document with what a query may ask for besides.
@@ -17,6 +23,10 @@ pub(crate) struct Evaluation<'a> {
     pub reader: ItemReader<'a>,
     /// The values from outside; none for NULL.
     pub externals: Vec<Option<Item>>,
+    /// The items of the variables of the expressions around.
+    pub variables: Vec<Vec<Item>>,
+    /// The namespaces that are in force where nodes are made, the innermost of a prefix last.
+    pub scope: Vec<Binding>,
 }
 
 /// Where an expression is evaluated.
@@ -31,9 +41,21 @@ struct Context<'a> {
 /// An item of a comparison.
 struct Operand {
     is_number: bool,
-    number: f64,
+    number: Number,
     /// Empty of a number.
     text: String,
+}
+
+impl<'a> Evaluation<'a> {
+    /// An evaluation with values from outside.
+    pub fn new(reader: ItemReader<'a>, externals: Vec<Option<Item>>) -> Self {
+        Self {
+            reader,
+            externals,
+            variables: Vec::new(),
+            scope: Vec::new(),
+        }
+    }
 }
 
 impl Evaluation<'_> {
@@ -105,7 +127,69 @@ impl Evaluation<'_> {
                 }
                 items
             }
+            QueryExpr::Variable(variable) => self.variable(variable.at)?,
+            QueryExpr::Arithmetic(first, rest) => self.arithmetic(first, rest, context)?,
+            QueryExpr::Negate(value) => {
+                let number = self.operand_of(value, context)?;
+                number
+                    .map(|number| Item::Number(number.negated()))
+                    .into_iter()
+                    .collect()
+            }
+            QueryExpr::If(parts) => {
+                let [condition, then, otherwise] = &**parts;
+                let chosen = if is_true(&self.evaluate(condition, context)?) {
+                    then
+                } else {
+                    otherwise
+                };
+                self.evaluate(chosen, context)?
+            }
+            QueryExpr::Flwor(flwor) => self.flwor(flwor, context)?,
+            QueryExpr::Quantified(every, variables, condition) => {
+                vec![Item::Boolean(self.quantified(*every, variables, condition, context)?)]
+            }
+            QueryExpr::Element(_) | QueryExpr::Attribute(..) | QueryExpr::TextNode(_) | QueryExpr::Markup(_) => {
+                self.made(expr, context)?
+            }
         })
+    }
+
+    /// A copy of the items of a variable.
+    fn variable(&mut self, at: usize) -> Result<Vec<Item>, SqlError> {
+        let items = self.variables.get(at).map(Vec::as_slice).unwrap_or_default();
+        self.reader.work(items.len())?;
+        self.reader.hold(items.len().saturating_mul(ITEM_SIZE))?;
+        Ok(items.to_vec())
+    }
+
+    /// The result of operators; the empty sequence if an operand is one, or no number.
+    fn arithmetic(
+        &mut self,
+        first: &QueryExpr,
+        rest: &[(Arithmetic, QueryExpr)],
+        context: Context<'_>,
+    ) -> Result<Vec<Item>, SqlError> {
+        let mut result = self.operand_of(first, context)?;
+        for (operator, operand) in rest {
+            let operand = self.operand_of(operand, context)?;
+            result = match (result, operand) {
+                (Some(left), Some(right)) => left.combined(*operator, right)?,
+                (_, _) => None,
+            };
+        }
+        Ok(result.map(Item::Number).into_iter().collect())
+    }
+
+    fn operand_of(&mut self, expr: &QueryExpr, context: Context<'_>) -> Result<Option<Number>, SqlError> {
+        let held = self.reader.held;
+        let items = self.evaluate(expr, context)?;
+        let number = match items.first() {
+            Some(item) => Some(self.reader.number(item)?),
+            None => None,
+        };
+        self.reader.held = held;
+        Ok(number.filter(|number| !number.double().is_nan()))
     }
 
     /// Whether a comparison is true of one item of each side.
@@ -124,7 +208,7 @@ impl Evaluation<'_> {
             for other in &others {
                 self.reader.work(1 + one.text.len().min(other.text.len()))?;
                 let order = match one.is_number || other.is_number {
-                    true => one.number.partial_cmp(&other.number),
+                    true => one.number.order(other.number),
                     false => Some(one.text.cmp(&other.text)),
                 };
                 if order.is_some_and(|order| comparison.holds(order)) {
@@ -139,12 +223,14 @@ impl Evaluation<'_> {
     fn operand(&mut self, item: &Item) -> Result<Operand, SqlError> {
         let (is_number, text) = match item {
             Item::Number(_) => (true, String::new()),
-            Item::Node(_) | Item::Attribute(..) | Item::Text(_) | Item::Boolean(_) => (false, self.reader.text(item)?),
+            Item::Node(_) | Item::Attribute(..) | Item::Text(_) | Item::Boolean(_) | Item::Made(_) => {
+                (false, self.reader.text(item)?)
+            }
         };
         let number = match item {
             Item::Number(number) => *number,
-            Item::Boolean(value) => f64::from(u8::from(*value)),
-            Item::Node(_) | Item::Attribute(..) | Item::Text(_) => number_in(&text),
+            Item::Boolean(value) => Number::of_count(usize::from(*value)),
+            Item::Node(_) | Item::Attribute(..) | Item::Text(_) | Item::Made(_) => Number::Double(number_in(&text)),
         };
         Ok(Operand {
             is_number,
@@ -182,7 +268,7 @@ impl Evaluation<'_> {
             found.sort_by_key(|item| match item {
                 Item::Node(id) => (id.0, 0),
                 Item::Attribute(id, at) => (id.0, at + 1),
-                Item::Text(_) | Item::Number(_) | Item::Boolean(_) => (0, 0),
+                Item::Text(_) | Item::Number(_) | Item::Boolean(_) | Item::Made(_) => (0, 0),
             });
             items = found;
         }
@@ -203,7 +289,7 @@ impl Evaluation<'_> {
                 };
                 let result = self.evaluate(predicate, context)?;
                 let keeps = match result.as_slice() {
-                    [Item::Number(number)] => *number == count(position),
+                    [Item::Number(number)] => number.order(Number::of_count(position)) == Some(Ordering::Equal),
                     items => is_true(items),
                 };
                 if keeps {
@@ -221,7 +307,7 @@ impl Evaluation<'_> {
         let parent = |item: &Item| match item {
             Item::Node(id) => document.node(*id).and_then(|node| node.parent).map(Item::Node),
             Item::Attribute(id, _) => Some(Item::Node(*id)),
-            Item::Text(_) | Item::Number(_) | Item::Boolean(_) => None,
+            Item::Text(_) | Item::Number(_) | Item::Boolean(_) | Item::Made(_) => None,
         };
         let one = |item: Option<Item>| -> Box<dyn Iterator<Item = Item> + '_> { Box::new(item.into_iter()) };
         let selected = match (step.axis, item) {
@@ -240,9 +326,9 @@ impl Evaluation<'_> {
             }
             (
                 Axis::Child | Axis::Attribute | Axis::Descendant,
-                Item::Attribute(..) | Item::Text(_) | Item::Number(_) | Item::Boolean(_),
+                Item::Attribute(..) | Item::Text(_) | Item::Number(_) | Item::Boolean(_) | Item::Made(_),
             )
-            | (Axis::DescendantOrSelf, Item::Text(_) | Item::Number(_) | Item::Boolean(_)) => one(None),
+            | (Axis::DescendantOrSelf, Item::Text(_) | Item::Number(_) | Item::Boolean(_) | Item::Made(_)) => one(None),
         };
         let mut kept = Vec::new();
         for node in selected {
@@ -257,7 +343,7 @@ impl Evaluation<'_> {
     fn passes(&self, test: &NodeTest, axis: Axis, item: &Item) -> bool {
         let kind = match item {
             Item::Node(id) => self.reader.document.node(*id).map(|node| &node.kind),
-            Item::Attribute(..) | Item::Text(_) | Item::Number(_) | Item::Boolean(_) => None,
+            Item::Attribute(..) | Item::Text(_) | Item::Number(_) | Item::Boolean(_) | Item::Made(_) => None,
         };
         match test {
             NodeTest::Node => true,

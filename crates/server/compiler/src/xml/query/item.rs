@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use selenite_types::{XmlDocument, XmlNodeId};
 
+use super::Number;
+
 /// An item.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Item {
@@ -14,9 +16,35 @@ pub(crate) enum Item {
     /// A text.
     Text(Arc<str>),
     /// A number.
-    Number(f64),
+    Number(Number),
     /// true or false.
     Boolean(bool),
+    /// A node that a constructor made.
+    Made(Arc<MadeNode>),
+}
+
+/// A node that a constructor made. Its prefixes are declared in it, or where the constructor stands.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum MadeNode {
+    /// An element, a comment or an instruction, as xml.
+    Xml(String),
+    /// A text.
+    Text(String),
+    /// An attribute.
+    Attribute(MadeAttribute),
+    /// Nodes of a value from outside, as xml with declarations of its own.
+    Fragment(String),
+}
+
+/// An attribute that a constructor made.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct MadeAttribute {
+    /// The name, with its prefix.
+    pub name: Arc<str>,
+    /// The namespace; empty for none.
+    pub namespace: Arc<str>,
+    /// The value.
+    pub value: String,
 }
 
 impl Item {
@@ -28,7 +56,7 @@ impl Item {
                 let place = i64::try_from(*at).ok()?.checked_add(1)?;
                 Some(i64::from(id.0) | place.checked_shl(32)?)
             }
-            Self::Text(_) | Self::Number(_) | Self::Boolean(_) => None,
+            Self::Text(_) | Self::Number(_) | Self::Boolean(_) | Self::Made(_) => None,
         }
     }
 
@@ -41,10 +69,14 @@ impl Item {
         }
     }
 
-    /// The size of a text in bytes; 0 of any other item.
+    /// The size of a text or of a node that was made, in bytes; 0 of any other item.
     pub fn text_size(&self) -> usize {
         match self {
             Self::Text(text) => text.len(),
+            Self::Made(node) => match &**node {
+                MadeNode::Xml(text) | MadeNode::Text(text) | MadeNode::Fragment(text) => text.len(),
+                MadeNode::Attribute(attribute) => attribute.name.len() + attribute.value.len(),
+            },
             Self::Node(_) | Self::Attribute(..) | Self::Number(_) | Self::Boolean(_) => 0,
         }
     }
@@ -58,8 +90,13 @@ impl Item {
                 found.map_or_else(String::new, |attribute| attribute.value.to_string())
             }
             Self::Text(text) => text.to_string(),
-            Self::Number(number) => number_text(*number),
+            Self::Number(number) => number.text(),
             Self::Boolean(value) => value.to_string(),
+            Self::Made(node) => match &**node {
+                MadeNode::Text(text) => text.clone(),
+                // The parser refuses to read it.
+                MadeNode::Xml(_) | MadeNode::Attribute(_) | MadeNode::Fragment(_) => String::new(),
+            },
         }
     }
 }
@@ -73,13 +110,5 @@ pub(super) fn number_in(text: &str) -> f64 {
         // Rust knows more names of numbers that are none.
         _ if text.contains(|sign: char| sign.is_ascii_alphabetic() && !matches!(sign, 'e' | 'E')) => f64::NAN,
         _ => text.parse().unwrap_or(f64::NAN),
-    }
-}
-
-/// A number without a fraction has no point.
-fn number_text(number: f64) -> String {
-    match number.fract() == 0.0 && number.abs() < 1e15 {
-        true => format!("{number:.0}"),
-        false => format!("{number:?}"),
     }
 }

@@ -7,8 +7,8 @@
 
 use selenite_types::XmlDocument;
 
-use super::Item;
 use super::item::number_in;
+use super::{Item, Number};
 use crate::SqlError;
 
 /// A document whose items are read within limits.
@@ -73,7 +73,7 @@ impl<'a> ItemReader<'a> {
             }
             Item::Text(text) => &**text,
             Item::Attribute(id, at) => document.attributes(*id).get(*at).map_or("", |found| &found.value),
-            Item::Number(_) | Item::Boolean(_) => {
+            Item::Number(_) | Item::Boolean(_) | Item::Made(_) => {
                 small = item.text(document);
                 &small
             }
@@ -91,15 +91,15 @@ impl<'a> ItemReader<'a> {
     }
 
     /// The number of an item; NaN if it is none.
-    pub fn number(&mut self, item: &Item) -> Result<f64, SqlError> {
+    pub fn number(&mut self, item: &Item) -> Result<Number, SqlError> {
         match item {
             Item::Number(number) => Ok(*number),
-            Item::Boolean(value) => Ok(f64::from(u8::from(*value))),
-            Item::Node(_) | Item::Attribute(..) | Item::Text(_) => {
+            Item::Boolean(value) => Ok(Number::of_count(usize::from(*value))),
+            Item::Node(_) | Item::Attribute(..) | Item::Text(_) | Item::Made(_) => {
                 let held = self.held;
                 let number = number_in(&self.text(item)?);
                 self.held = held;
-                Ok(number)
+                Ok(Number::Double(number))
             }
         }
     }

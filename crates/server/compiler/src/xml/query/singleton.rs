@@ -6,10 +6,31 @@ impl QueryExpr {
     /// Whether there is at most one item, whatever the document.
     pub fn is_single(&self) -> bool {
         match self {
-            Self::Number(_) | Self::Text(_) | Self::External(_) | Self::Compare(..) | Self::And(_) | Self::Or(_) => {
-                true
+            Self::Number(_)
+            | Self::Text(_)
+            | Self::External(_)
+            | Self::Compare(..)
+            | Self::And(_)
+            | Self::Or(_)
+            | Self::Arithmetic(..)
+            | Self::Negate(_)
+            | Self::Quantified(..)
+            | Self::Element(_)
+            | Self::Attribute(..)
+            | Self::TextNode(_)
+            | Self::Markup(_) => true,
+            Self::Variable(variable) => variable.single,
+            Self::If(parts) => {
+                let [_, then, otherwise] = &**parts;
+                then.is_single() && otherwise.is_single()
             }
-            Self::Call(QueryFunction::Data, arguments) => arguments.iter().all(Self::is_single),
+            Self::Flwor(flwor) => {
+                let mut variables = flwor.variables.iter();
+                variables.all(|(is_let, items)| *is_let || items.is_single()) && flwor.result.is_single()
+            }
+            Self::Call(QueryFunction::Data | QueryFunction::DistinctValues, arguments) => {
+                arguments.iter().all(Self::is_single)
+            }
             Self::Call(..) => true,
             Self::Path(path) => path.is_single(),
             Self::Sequence(parts) => parts.len() < 2 && parts.iter().all(Self::is_single),

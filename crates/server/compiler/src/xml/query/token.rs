@@ -1,5 +1,7 @@
 //! The tokens of XQuery.
 
+use std::collections::VecDeque;
+
 use selenite_types::{is_xml_name, referenced_character};
 
 /// A token.
@@ -7,8 +9,8 @@ use selenite_types::{is_xml_name, referenced_character};
 pub(super) enum Token {
     /// A name without a colon.
     Name(String),
-    /// A number.
-    Number(f64),
+    /// A number, as it is written.
+    Number(String),
     /// A text in quotes.
     Text(String),
     /// A sign, such as `//`.
@@ -17,18 +19,59 @@ pub(super) enum Token {
     Other(char),
 }
 
-/// The tokens of a text, each with whether white space is before it.
-pub(super) fn tokens(text: &str) -> Vec<(Token, bool)> {
-    let mut out = Vec::new();
-    let mut rest = text;
-    loop {
-        let trimmed = without_comments(rest);
-        let spaced = trimmed.len() < rest.len();
-        rest = trimmed;
-        let Some(first) = rest.chars().next() else { return out };
-        let (token, length) = next(rest, first);
-        out.push((token, spaced));
-        rest = rest.get(length..).unwrap_or_default();
+/// Reads tokens as they are asked for: what is inside of a direct constructor has other ones.
+pub(super) struct Lexer<'a> {
+    text: &'a str,
+    /// Where the next token is read.
+    place: usize,
+    /// What was read ahead, each with where it ends.
+    ahead: VecDeque<(Token, usize)>,
+    /// Where the last token that was taken ends.
+    taken: usize,
+}
+
+impl<'a> Lexer<'a> {
+    /// The tokens of a text.
+    pub fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            place: 0,
+            ahead: VecDeque::new(),
+            taken: 0,
+        }
+    }
+
+    /// The token so many places ahead.
+    pub fn peek(&mut self, ahead: usize) -> Option<&Token> {
+        while self.ahead.len() <= ahead {
+            let rest = without_comments(self.text.get(self.place..).unwrap_or_default());
+            let first = rest.chars().next()?;
+            let (token, length) = next(rest, first);
+            self.place = self.text.len() - rest.len() + length;
+            self.ahead.push_back((token, self.place));
+        }
+        self.ahead.get(ahead).map(|(token, _)| token)
+    }
+
+    /// Takes so many tokens.
+    pub fn skip(&mut self, count: usize) {
+        for _ in 0..count {
+            if let Some((_, end)) = self.ahead.pop_front() {
+                self.taken = end;
+            }
+        }
+    }
+
+    /// The text behind the last token that was taken.
+    pub fn rest(&self) -> &'a str {
+        self.text.get(self.taken..).unwrap_or_default()
+    }
+
+    /// Goes on with the last so many bytes of the text.
+    pub fn resume(&mut self, remaining: usize) {
+        self.ahead.clear();
+        self.taken = self.text.len().saturating_sub(remaining);
+        self.place = self.taken;
     }
 }
 
@@ -45,9 +88,6 @@ fn without_comments(text: &str) -> &str {
 }
 
 fn next(rest: &str, first: char) -> (Token, usize) {
-    if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
-        return (Token::Sign(sign), sign.len());
-    }
     if first == '"' || first == '\'' {
         return quoted(rest, first);
     }
@@ -57,18 +97,27 @@ fn next(rest: &str, first: char) -> (Token, usize) {
         if rest[length..].starts_with('.') {
             length += 1 + digits(&rest[length + 1..]);
         }
-        let number = rest[..length].parse();
-        return (number.map_or(Token::Other(first), Token::Number), length);
+        let exponent = &rest[length..];
+        if exponent.starts_with(['e', 'E']) {
+            let sign = usize::from(exponent[1..].starts_with(['+', '-']));
+            let count = digits(&exponent[1 + sign..]);
+            length += if count > 0 { 1 + sign + count } else { 0 };
+        }
+        return (Token::Number(rest[..length].to_owned()), length);
     }
-    if first == '.' {
-        return (Token::Sign("."), 1);
+    if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
+        return (Token::Sign(sign), sign.len());
     }
-    let is_part = |sign: char| is_xml_name(&format!("a{sign}"));
-    let length = rest.find(|sign| !is_part(sign)).unwrap_or(rest.len());
+    let length = rest.find(|sign| !is_name_part(sign)).unwrap_or(rest.len());
     match rest.get(..length).filter(|name| is_xml_name(name)) {
         Some(name) => (Token::Name(name.to_owned()), length),
         None => (Token::Other(first), first.len_utf8()),
     }
+}
+
+/// Whether a name may have a character behind its first one.
+pub(super) fn is_name_part(sign: char) -> bool {
+    is_xml_name(&format!("a{sign}"))
 }
 
 /// A text in quotes; a quote within is doubled.
@@ -94,11 +143,10 @@ fn resolved(text: &str) -> String {
     let mut rest = text;
     while let Some((before, behind)) = rest.split_once('&') {
         out.push_str(before);
-        let end = behind.bytes().take(REFERENCE_SIZE_MAX).position(|byte| byte == b';');
-        match end.and_then(|end| Some((referenced_character(&behind[..end]).ok()?, end))) {
-            Some((character, end)) => {
+        match reference(behind) {
+            Some((character, length)) => {
                 out.push(character);
-                rest = &behind[end + 1..];
+                rest = &behind[length..];
             }
             None => {
                 out.push('&');
@@ -110,11 +158,17 @@ fn resolved(text: &str) -> String {
     out
 }
 
+/// The character that a reference without its `&` stands for, and the reference's length.
+pub(super) fn reference(behind: &str) -> Option<(char, usize)> {
+    let end = behind.bytes().take(REFERENCE_SIZE_MAX).position(|byte| byte == b';')?;
+    Some((referenced_character(&behind[..end]).ok()?, end + 1))
+}
+
 /// Of `#x10FFFF;`, and some zeros.
 const REFERENCE_SIZE_MAX: usize = 16;
 
 /// Longer ones first.
-const SIGNS: [&str; 23] = [
-    "//", "/", "..", "::", ":=", ":", "@", "*", "[", "]", "(", ")", ",", "!=", "=", "<=", ">=", "<", ">", ";", "$",
-    "+", "|",
+const SIGNS: [&str; 29] = [
+    "//", "/", "..", ".", "::", ":=", ":", "@", "*", "[", "]", "(", ")", ",", "!=", "=", "<<", "<=", "<", ">>", ">=",
+    ">", ";", "$", "+", "-", "|", "{", "}",
 ];

@@ -144,6 +144,78 @@ fn for_xml_has_the_errors_of_its_names() {
 }
 
 #[test]
+fn for_xml_explicit_places_rows_by_their_tags() {
+    let session = shop();
+    for (rows, xml) in [
+        (
+            "SELECT 1 AS Tag, NULL AS Parent, id AS [c!1!id], name AS [c!1!name!element], NULL AS [o!2!id] FROM customer \
+             WHERE id < 3 UNION ALL SELECT 2, 1, customer, NULL, id FROM orders WHERE customer < 3 ORDER BY [c!1!id], [o!2!id] \
+             FOR XML EXPLICIT",
+            "<c id=\"1\"><name>Ann</name><o id=\"10\"/><o id=\"11\"/></c><c id=\"2\"><name>bob</name><o id=\"12\"/></c>",
+        ),
+        (
+            "SELECT 1 AS Tag, 0 AS Parent, 'a<' AS [e!1] FOR XML EXPLICIT",
+            "<e>a&lt;</e>",
+        ),
+        (
+            "SELECT 1 AS Tag, 0 AS Parent, '<b/>' AS [e!1!!xml], 'x]]>y' AS [e!1!!cdata], 3 AS [e!1!n], 4 AS [e!1!h!hide] \
+             FOR XML EXPLICIT",
+            "<e n=\"3\"><b/><![CDATA[x]]]><![CDATA[]>y]]></e>",
+        ),
+        (
+            "SELECT 1 AS Tag, 0 AS Parent, CAST(NULL AS int) AS [e!1!a!elementxsinil], CAST(NULL AS int) AS [e!1!b!element] \
+             FOR XML EXPLICIT, ROOT('r')",
+            "<r xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"><e><a xsi:nil=\"true\"/></e></r>",
+        ),
+        (
+            "SELECT 1 AS Tag, 0 AS Parent, 1 AS [e!1!a] UNION ALL SELECT 1, 0, 1 FOR XML EXPLICIT, TYPE",
+            "<e a=\"1\"/><e a=\"1\"/>",
+        ),
+    ] {
+        assert_eq!(session.rows(rows), xml, "{rows}");
+    }
+    for (rows, number) in [
+        ("SELECT 1 AS [e!1!a] FOR XML EXPLICIT", 6801),
+        ("SELECT 1 AS Tag, 0 AS Parent, 1 AS a FOR XML EXPLICIT", 6802),
+        ("SELECT 'a' AS Tag, 0 AS Parent, 1 AS [e!1!a] FOR XML EXPLICIT", 6803),
+        (
+            "SELECT CAST(NULL AS int) AS Tag, 0 AS Parent, 1 AS [e!1!a] FOR XML EXPLICIT",
+            6803,
+        ),
+        ("SELECT 1 AS Tag, -1 AS Parent, 1 AS [e!1!a] FOR XML EXPLICIT", 6804),
+        ("SELECT 1 AS Tag, 'a' AS Parent, 1 AS [e!1!a] FOR XML EXPLICIT", 6804),
+        ("SELECT 1 AS Tag, 1 AS Parent, 1 AS [e!1!a] FOR XML EXPLICIT", 6833),
+        (
+            "SELECT 1 AS Tag, 0 AS Parent, 1 AS [e!1!a] UNION ALL SELECT 1, 1, 1 FOR XML EXPLICIT",
+            6805,
+        ),
+        ("SELECT 2 AS Tag, 0 AS Parent, 1 AS [e!1!a] FOR XML EXPLICIT", 6806),
+        ("SELECT 1 AS Tag, 2 AS Parent, 1 AS [e!1!a] FOR XML EXPLICIT", 6807),
+        (
+            "SELECT 1 AS Tag, 0 AS Parent, 1 AS [e!1!a], 2 AS [f!1!a] FOR XML EXPLICIT",
+            6812,
+        ),
+        ("SELECT 1 AS T, 0 AS Parent, 1 AS [e!1!a] FOR XML EXPLICIT", 6820),
+        ("SELECT 1 AS Tag, 0 AS P, 1 AS [e!1!a] FOR XML EXPLICIT", 6820),
+        (
+            "SELECT 1 AS Tag, 0 AS Parent, 1 AS [e!1!a] FOR XML EXPLICIT, ELEMENTS",
+            6825,
+        ),
+        ("SELECT 1 AS Tag, 0 AS Parent, 0x41 AS [e!1!a] FOR XML EXPLICIT", 6829),
+        (
+            "SELECT 1 AS Tag, 0 AS Parent, 1 AS [e!1!a!xmltext] FOR XML EXPLICIT",
+            40510,
+        ),
+        (
+            "SELECT 1 AS Tag, 0 AS Parent, '<a' AS [e!1!!xml] FOR XML EXPLICIT, TYPE",
+            9410,
+        ),
+    ] {
+        assert_eq!(session.number(rows), number, "{rows}");
+    }
+}
+
+#[test]
 fn control_characters_are_references() {
     let session = Session::new("CREATE TABLE unused (a int)");
     assert_eq!(

@@ -273,11 +273,107 @@ fn what_is_no_path_is_refused_by_name() {
             (258, "DECLARE @s nvarchar(9) = 'a'; SELECT @s.value('.', 'int')"),
             (245, "SELECT x.value('(/books/book/title)[1]', 'int') FROM t"),
             (9500, "SELECT x.value('(/a)[1]', 'xml') FROM t"),
-            (40510, "SELECT x.query('for $b in /books return $b') FROM t"),
-            (40510, "SELECT x.query('<a/>') FROM t"),
-            (40510, "SELECT x.value('(/a/b)[1] + 1', 'int') FROM t"),
-            (40510, "SELECT x.modify('delete /a') FROM t"),
+            (40510, "SELECT x.query('for $b at $n in /books return $b') FROM t"),
+            (2373, "SELECT x.value('<a/>', 'int') FROM t"),
+            (2373, "SELECT 1 FROM t CROSS APPLY x.nodes('<a/>') AS b(c)"),
+            (2389, "SELECT x.value('/a/b + 1', 'int') FROM t"),
+            (8137, "SELECT x.modify('delete /a') FROM t"),
+            (8137, "DECLARE @x xml; SET @x = @x.modify('delete /a')"),
+            (
+                9342,
+                "DECLARE @y xml = '<a/>'; SELECT x.query('<b>{sql:variable(\"@y\")}</b>') FROM t",
+            ),
         ],
+    );
+}
+
+#[test]
+fn queries_compute_and_construct() {
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
+    let mut all = |sql: &str| shown(&succeed(&mut client, &set(sql)));
+    assert_eq!(
+        all(
+            "SELECT @x.query('for $b in /books/book where $b/price > 10 return <b id=\"{$b/@id}\">{$b/title/text()}</b>')"
+        ),
+        "<b id=\"2\">C</b>"
+    );
+    assert_eq!(
+        all(
+            "SELECT @x.query('<n>{count(/books/book)}</n>'), @x.value('(/books/book/price)[1] * 2 + 1', 'int'), \
+             @x.exist('<a/>'), @x.query('if (/books) then <y/> else <n/>')"
+        ),
+        "<n>2</n>,11,1,<y/>"
+    );
+    assert_eq!(
+        all("DECLARE @n int = 3; SELECT @x.query('<a n=\"{sql:variable(\"@n\")}\">{sql:variable(\"@n\") + 1}</a>')"),
+        "<a n=\"3\">4</a>"
+    );
+    let deep = format!("DECLARE @x xml = '{}{}'; ", "<a>".repeat(128), "</a>".repeat(128));
+    fails(&mut client, 6335, &format!("{deep}SELECT @x.query('<b>{{.}}</b>')"));
+}
+
+#[test]
+fn variables_and_columns_are_modified() {
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
+    let mut all = |sql: &str| shown(&succeed(&mut client, sql));
+    assert_eq!(
+        all(
+            "DECLARE @x xml = '<r><a n=\"1\">x</a></r>', @v nvarchar(9) = 'a<', @y xml = '<p q=\"1\"/>'; \
+             SET @x.modify('insert <b>{sql:variable(\"@v\")}</b> into (/r)[1]'); \
+             SET @x.modify('insert sql:variable(\"@y\") as first into (/r)[1]'); \
+             SET @x.modify('replace value of (/r/a/@n)[1] with \"5\"'); SET @x.modify('delete /r/a/text()'); SELECT @x"
+        ),
+        "<r><p q=\"1\"/><a n=\"5\"/><b>a&lt;</b></r>"
+    );
+    all("CREATE TABLE t (n int PRIMARY KEY, m int, x xml); INSERT t VALUES (1, 7, '<r/>'), (2, 8, '<r a=\"1\"/>')");
+    assert_eq!(
+        all(
+            "UPDATE t SET x.modify('insert attribute m {sql:column(\"m\")} into (/r)[1]'), m = 0 WHERE n > 1; \
+             SELECT n, m, x FROM t ORDER BY n"
+        ),
+        "1,7,<r/>; 2,0,<r a=\"1\" m=\"8\"/>"
+    );
+    assert_eq!(
+        all("UPDATE t SET x.modify('insert <c/> into (/r)[1]') OUTPUT deleted.x, inserted.x WHERE n = 1"),
+        "<r/>,<r><c/></r>"
+    );
+    assert_eq!(
+        all(
+            "UPDATE u SET x.modify('delete /r/c') FROM t AS u JOIN (SELECT 1 AS x) AS o ON u.n = o.x; SELECT x FROM t WHERE n = 1"
+        ),
+        "<r/>"
+    );
+    all_fail(
+        &mut client,
+        &[
+            (5302, "DECLARE @x xml; SET @x.modify('delete /a')"),
+            (5302, "INSERT t VALUES (3, 1, NULL); UPDATE t SET x.modify('delete /a')"),
+            (258, "DECLARE @x int; SET @x.modify('delete /a')"),
+            (258, "UPDATE t SET m.modify('delete /a')"),
+            (207, "UPDATE t SET none.modify('delete /a')"),
+            (
+                8172,
+                "DECLARE @x xml = '<a/>', @q varchar(9) = 'delete /a'; SET @x.modify(@q)",
+            ),
+            (6305, "DECLARE @x xml = '<a/>'; SET @x.modify('/a')"),
+            (2226, "UPDATE t SET x.modify('insert <a/> into /r/a')"),
+            (
+                2207,
+                "DECLARE @x xml = '<a/>', @v int = 1; SET @x.modify('insert sql:variable(\"@v\") into (/a)[1]')",
+            ),
+            (
+                6335,
+                "DECLARE @x xml = '<a/>', @y xml = '<a/>', @n int = 0; WHILE @n < 200 BEGIN SET @n += 1; \
+                    SET @x = @y; SET @y.modify('delete /a'); SET @y.modify('insert <a/> into (/)[1]'); \
+                    SET @y.modify('insert sql:variable(\"@x\") into (/a)[1]') END",
+            ),
+        ],
+    );
+    assert_eq!(
+        client.value("SELECT COUNT(*) FROM t WHERE x IS NULL OR x.exist('/r') = 1"),
+        Value::Int(3)
     );
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::{Parse, Parser};
 use crate::{
-    ast::{FunctionCall, JsonColumn, Name, ObjectName, Position, TableSource, TableSourceKind},
+    ast::{CallForm, FunctionCall, JsonColumn, Name, ObjectName, Position, TableSource, TableSourceKind},
     keyword::Keyword,
     token::TokenKind,
 };
@@ -23,7 +23,7 @@ impl Parser<'_> {
             null_treatment: None,
             over: None,
             odbc: false,
-            is_method: false,
+            form: CallForm::Function,
         });
         Ok((call, schema))
     }

@@ -89,6 +89,10 @@ pub const GROUPS: &[Group] = &[
                 "SELECT 1 AS Tag, NULL AS Parent, a AS [x!1!y] FROM t FOR XML EXPLICIT",
             ),
             (
+                "modify() of xml",
+                "DECLARE @x xml = '<a/>'; SET @x.modify('insert <b/> into (/a)[1]')",
+            ),
+            (
                 "WITH XMLNAMESPACES",
                 "WITH XMLNAMESPACES ('u' AS n) SELECT a FROM t FOR XML PATH",
             ),
