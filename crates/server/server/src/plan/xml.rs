@@ -125,7 +125,7 @@ fn write_object(object: &PlanObject, into: &mut String) {
 /// `a=? AND b>?`.
 fn write_seek(seek: &str, into: &mut String) {
     into.push_str("<SeekPredicates><SeekPredicateNew><SeekKeys>");
-    for term in seek.split(" AND ") {
+    for term in terms(seek) {
         let Some((column, (element, scan))) = RANGES
             .iter()
             .find_map(|(sign, range)| Some((term.strip_suffix(sign)?, *range)))
@@ -140,6 +140,18 @@ fn write_seek(seek: &str, into: &mut String) {
         );
     }
     into.push_str("</SeekKeys></SeekPredicateNew></SeekPredicates>");
+}
+
+/// The terms: the name of a column may have an AND in it, so that a sign has to be before it.
+fn terms(seek: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(seek);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let ends = RANGES.iter().filter_map(|(sign, _)| text.find(&format!("{sign}{AND}")));
+        let end = ends.min().map(|at| at + SIGN_SIZE);
+        rest = end.and_then(|end| text.get(end + AND.len()..));
+        text.get(..end.unwrap_or(text.len()))
+    })
 }
 
 /// A text as the value of an attribute; what XML has no place for is left out.
@@ -165,6 +177,10 @@ const NAMESPACE: &str = "http://schemas.microsoft.com/sqlserver/2004/07/showplan
 /// The name that SQL Server gives the column, in every version.
 const COLUMN: &str = "Microsoft SQL Server 2005 XML Showplan";
 const CHANGES: [&str; 4] = [" Insert", " Update", " Delete", " Merge"];
+/// Between terms.
+const AND: &str = " AND ";
+/// Of each sign.
+const SIGN_SIZE: usize = 2;
 /// Signs of SQLite's terms, with the element and the comparison of a range.
 const RANGES: [(&str, (&str, &str)); 3] = [
     ("=?", ("Prefix", "EQ")),
@@ -193,6 +209,11 @@ mod tests {
             "<StartRange ScanType=\"GT\">",
             "<EndRange ScanType=\"LT\">",
         ] {
+            assert!(text.contains(part), "{text}");
+        }
+        let mut text = String::new();
+        write_seek("this AND that=? AND b AND c>?", &mut text);
+        for part in ["Column=\"this AND that\"", "Column=\"b AND c\""] {
             assert!(text.contains(part), "{text}");
         }
     }
