@@ -24,6 +24,7 @@ pub(crate) mod xml_method;
 pub(crate) use condition::compared;
 pub(crate) use conversion::under;
 pub use conversion::{common_type, declared_type};
+pub use literal::constant;
 pub(crate) use once::Once;
 use operator::Operand;
 

@@ -37,7 +37,7 @@ mod writer;
 mod xml;
 
 pub use aggregate::{Accumulator, Aggregate, AggregateKind};
-pub use bind::{Binder, NoQuery, QueryHook, common_type, declared_type};
+pub use bind::{Binder, NoQuery, QueryHook, common_type, constant, declared_type};
 pub use collation::{Collation, CollationLabel, DEFAULT_NAME as DEFAULT_COLLATION};
 pub use environment::{
     CaughtError, CertificateFacts, ColumnFacts, ColumnKey, Connection, CursorActivity, CursorDetails, CursorFacts,

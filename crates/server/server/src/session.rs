@@ -14,6 +14,7 @@ mod cursor_outputs;
 mod facts;
 mod host;
 mod local_clock;
+mod parameterized_batch;
 mod plans;
 mod procedure_name;
 mod rpc;
@@ -86,6 +87,11 @@ impl Front for SqlFront {
 }
 
 impl SharedState {
+    /// The program of a text, if it is kept.
+    pub(crate) fn kept_program(&self, key: &ProgramKey) -> Option<Arc<Program>> {
+        self.programs.find(key)
+    }
+
     /// The program of a text, compiled or from the cache, and whether it holds as long as the definitions of a database
     /// do. If it names types of users, `of_database` has the database in which they are looked up, and the schema of names
     /// without one.

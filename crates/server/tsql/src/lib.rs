@@ -11,6 +11,7 @@ mod batch;
 mod error;
 mod keyword;
 mod lexer;
+mod parameterize;
 mod parser;
 mod print;
 mod token;
@@ -18,6 +19,7 @@ mod token;
 pub use batch::{Batch, split_batches};
 pub use error::SyntaxError;
 pub use keyword::is_reserved;
+pub use parameterize::{Constant, Parameterized, parameterized};
 pub use parser::{Options, UserTypes, parse, parse_typed, parse_while};
 pub use print::{stored_condition, stored_expression, stored_filter};
 

@@ -24,6 +24,18 @@ pub(super) fn bind(constant: &ast::Literal) -> Result<Expr, SqlError> {
     }
 }
 
+/// The value of a constant, and its type.
+///
+/// # Errors
+/// 1007 and 168 for numbers that no type can represent.
+pub fn constant(written: &ast::Literal) -> Result<(Value, DataType), SqlError> {
+    let bound = bind(written)?;
+    let ExprKind::Literal(value) = bound.kind else {
+        return Ok((Value::Null, bound.data_type));
+    };
+    Ok((value, bound.data_type))
+}
+
 /// Binds ODBC constants, whose dates are datetimes.
 ///
 /// Errors: 241 for text that is not a date, 40510 for a time alone.

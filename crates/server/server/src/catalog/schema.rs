@@ -56,6 +56,8 @@ pub struct Schema {
     principals: Principals,
     properties: Arc<[ExtendedProperty]>,
     keys: Arc<StoredKeys>,
+    /// Whether a table has a filtered index.
+    has_filtered_index: bool,
 }
 
 /// A table.
@@ -166,9 +168,16 @@ impl Schema {
                 ObjectKind::Table | ObjectKind::Index | ObjectKind::Type => {}
             }
         }
+        let mut indexes = read.tables.values().flat_map(|table| &table.indexes);
+        read.has_filtered_index = indexes.any(|(_, index)| index.filter.is_some());
         read.set_fires();
         read.refer();
         Ok(read)
+    }
+
+    /// Whether a table has a filtered index.
+    pub fn has_filtered_index(&self) -> bool {
+        self.has_filtered_index
     }
 
     /// Sets in each table and view which changes fire triggers.

@@ -46,10 +46,20 @@ struct CurrentActivity {
 /// A client's request.
 #[derive(Clone, Debug)]
 pub struct RequestText {
-    /// What runs, with its source.
+    /// What runs.
     pub program: Arc<Program>,
+    /// The text of the client, if it is not that of the program, which has parameters in place of constants.
+    pub text: Option<Arc<str>>,
     /// Whether it is a call, not a batch.
     pub is_call: bool,
+}
+
+impl RequestText {
+    /// The text that the client sent.
+    #[must_use]
+    pub fn source(&self) -> &str {
+        self.text.as_deref().unwrap_or_else(|| self.program.source())
+    }
 }
 
 /// A session's options and place, as they were when its request began, or after it ended.
@@ -204,13 +214,14 @@ impl Activity {
     }
 
     /// The first program that a request runs is the client's own. Returns whether this was it.
-    pub(super) fn note_program(&self, program: &Arc<Program>, is_call: bool) -> bool {
+    pub(super) fn note_program(&self, program: &Arc<Program>, text: Option<Arc<str>>, is_call: bool) -> bool {
         let mut present = self.present();
         if std::mem::replace(&mut present.is_told, true) {
             return false;
         }
         let request = RequestText {
             program: program.clone(),
+            text,
             is_call,
         };
         let before = present.request.replace(request);

@@ -54,10 +54,16 @@ pub fn spid() -> u16 {
     OWN.with_borrow(|own| own.as_ref().map_or(0, |activity| activity.spid()))
 }
 
-/// The first program that a request runs is the client's own; `state` is called only for it.
-pub fn note_program(program: &Arc<Program>, is_call: bool, state: impl FnOnce() -> SessionSight) {
+/// The first program that a request runs is the client's own; `state` is called only for it. `text` is the client's, if
+/// it is not the program's.
+pub fn note_program(
+    program: &Arc<Program>,
+    text: Option<Arc<str>>,
+    is_call: bool,
+    state: impl FnOnce() -> SessionSight,
+) {
     with(|activity| {
-        if activity.note_program(program, is_call) {
+        if activity.note_program(program, text, is_call) {
             activity.note_state(state());
         }
     });

@@ -58,6 +58,8 @@ pub(crate) struct SessionHost<'a> {
     pub handle: Option<Handle>,
     /// What sp_cursoropen returns after the status.
     pub cursor_outputs: Option<CursorOutputs>,
+    /// The text of the batch that is about to run, if its program has another one.
+    pub batch_text: Option<Arc<str>>,
     /// INSERT BULK, whose rows are in the client's next message.
     pub announced: Option<String>,
     /// The rows of the bulk load that runs.
@@ -354,7 +356,8 @@ impl Host for SessionHost<'_> {
 
     fn enter(&mut self, program: &Arc<Program>, kind: FrameKind) -> Result<(), Failure> {
         let is_call = kind == FrameKind::Procedure;
-        own::note_program(program, is_call, || self.context());
+        let text = self.batch_text.take();
+        own::note_program(program, text, is_call, || self.context());
         if kind != FrameKind::Trigger {
             self.enter_with_tables(program, kind)?;
             self.show_cursors();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use selenite_compiler::program::Program;
 use selenite_compiler::{Ends, SqlError};
-use selenite_runtime::machine::{self, Entry, Machine, Request as Run, TransactionStep};
+use selenite_runtime::machine::{self, CallArgument, Entry, Machine, Request as Run, TransactionStep};
 use selenite_tds::{
     BulkPiece, Done, DoneKind, EnvChange, Feature, Incoming, Isolation, Message, Request, Reset, TdsError,
     TransactionRequest, TransactionStep as Asked,
@@ -91,6 +91,7 @@ impl<'a> SessionLoop<'a> {
                 suppresses_env_change: false,
                 handle: None,
                 cursor_outputs: None,
+                batch_text: None,
                 announced: None,
                 bulk: None,
                 plans: Vec::new(),
@@ -150,7 +151,7 @@ impl<'a> SessionLoop<'a> {
         if let Some(stopwatch) = &mut self.host.stopwatch {
             *stopwatch = Stopwatch::start();
         }
-        let compiled = self.host.program(text, "");
+        let compiled = self.host.batch_program(text);
         if let Some(mut stopwatch) = self.host.stopwatch.take() {
             let told = stopwatch.send_compiled(&mut self.host.reply);
             self.host.stopwatch = Some(stopwatch);
@@ -159,7 +160,7 @@ impl<'a> SessionLoop<'a> {
             }
         }
         let ended = match compiled {
-            Ok(program) => self.run_batch(program),
+            Ok((program, arguments)) => self.run_batch(program, arguments),
             Err(errors) => {
                 // A text that takes long to read may have been given up.
                 match machine::Host::poll(&mut self.host) {
@@ -177,13 +178,13 @@ impl<'a> SessionLoop<'a> {
         self.ended(ended)
     }
 
-    fn run_batch(&mut self, program: Arc<Program>) -> machine::Ended {
+    fn run_batch(&mut self, program: Arc<Program>, arguments: Vec<CallArgument>) -> machine::Ended {
         if self.host.explains(&program) {
             return plans::answer(&mut self.machine, &mut self.host, &program, Entry::Batch);
         }
         let run = Run {
             program,
-            arguments: Vec::new(),
+            arguments,
             entry: Entry::Batch,
         };
         self.machine.run(run, &mut self.host)
@@ -201,7 +202,7 @@ impl<'a> SessionLoop<'a> {
             None => Err(vec![unannounced()]),
         };
         let ended = match program {
-            Ok(program) => self.run_batch(program),
+            Ok(program) => self.run_batch(program, Vec::new()),
             Err(errors) => self.machine.refuse(&errors, Entry::Batch, &mut self.host),
         };
         let Some(BulkFeed::Stream(mut stream)) = self.host.bulk.take() else {

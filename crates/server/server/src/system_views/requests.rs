@@ -163,7 +163,7 @@ fn sql_text(context: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<Ve
     let sessions = context.objects.instance.registry().sessions();
     let found = sessions.iter().find_map(|session| {
         let request = session.activity().request()?;
-        let source = request.program.source();
+        let source = request.source();
         (handle(source) == wanted && shows_text(context, session, source))
             .then(|| row![Cell::Null, Cell::Null, Cell::Null, false, source])
     });

@@ -290,7 +290,7 @@ const OPTION_COUNT: usize = 13;
 /// The handle of a session's last request (`handle-is-derived-from-text`), if its text is shown.
 pub(crate) fn handle_of(context: &ViewContext<'_>, session: &SessionEntry) -> Option<Vec<u8>> {
     let request = session.activity().request()?;
-    let source = request.program.source();
+    let source = request.source();
     shows_text(context, session, source).then(|| handle(source))
 }
 

@@ -60,6 +60,7 @@ mod named_types;
 mod offsets;
 mod options;
 mod other_server;
+mod parameterized_batches;
 mod permission_attacks;
 mod permissions;
 mod plans;

@@ -28,7 +28,7 @@ impl Administration<'_, '_> {
         let row = match session.activity().request() {
             Some(asked) => {
                 let kind = if asked.is_call { "RPC Event" } else { "Language Event" };
-                let text = utf16_prefix(asked.program.source(), TEXT_LENGTH);
+                let text = utf16_prefix(asked.source(), TEXT_LENGTH);
                 vec![Value::Text(kind.into()), Value::SmallInt(0), Value::Text(text.into())]
             }
             None => vec![Value::Text("No Event".into()), Value::Null, Value::Null],
