@@ -25,10 +25,12 @@ mod create;
 mod error;
 mod filter;
 mod index;
+mod persisted;
 mod sequence;
 mod sqlite;
 mod subquery;
 mod text;
+mod words;
 
 pub use alter::{Alteration, ColumnSource, Rebuild, Step, mentions};
 pub use column::{OLD_TYPES, SYS};

@@ -10,6 +10,7 @@ use selenite_types::{DataType, DeclarationContext};
 use super::column::{alias_name, is_nullable_type};
 use super::constraint::Naming;
 use super::sqlite::quoted;
+use super::words::words;
 use super::{ColumnDefinition, IndexDefinition, TableDefinition};
 use crate::functions::sequential_default;
 use crate::{SqlError, declared_type, same_name};
@@ -471,7 +472,8 @@ impl TableDefinition {
 
     /// 5074: a column that a computed column depends on.
     fn check_not_computed_from(&self, column: &str) -> Result<(), SqlError> {
-        for other in &self.columns {
+        // A column is not computed from itself: what its text calls so is something else.
+        for other in self.columns.iter().filter(|other| !same_name(&other.name, column)) {
             if let Some((value, _)) = &other.computed
                 && mentions(&value.to_string(), column)
             {
@@ -516,14 +518,9 @@ impl TableDefinition {
     }
 }
 
-/// Whether a text that was printed from a tree may name a column: whether it contains the column's name as a word. A
-/// string or a function of the same name also counts.
+/// Whether a text that was printed from a tree may name a column: whether it contains the column's name as a word
+/// outside strings that is no function's.
 #[must_use]
 pub fn mentions(text: &str, column: &str) -> bool {
-    let (text, column) = (text.to_lowercase(), column.to_lowercase());
-    let is_part = |sign: Option<char>| sign.is_some_and(|sign| sign.is_alphanumeric() || "_@#$".contains(sign));
-    text.match_indices(&column).any(|(at, found)| {
-        let (before, after) = (&text[..at], &text[at + found.len()..]);
-        !is_part(before.chars().next_back()) && !is_part(after.chars().next())
-    })
+    words(text).any(|word| same_name(&word.text, column) && (word.is_delimited || !word.is_called()))
 }

@@ -163,6 +163,14 @@ impl SqlError {
         Self::of_definition(5074, format!("The {what} is dependent on column '{column}'."))
     }
 
+    /// 4936: PERSISTED of what another computation may not give again.
+    pub(super) fn not_deterministic(column: &str, table: &str) -> Self {
+        let text = format!(
+            "Computed column '{column}' in table '{table}' cannot be persisted because the column is non-deterministic."
+        );
+        Self::of_definition(4936, text)
+    }
+
     /// 4923: the last column of a table.
     pub(super) fn last_column(column: &str, table: &str) -> Self {
         let text = format!(

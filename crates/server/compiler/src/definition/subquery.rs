@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use super::words::words;
 use crate::SqlError;
 
 /// Refuses a value or condition with a subquery.
@@ -22,38 +23,7 @@ pub fn is_scalar(rule: &impl Display) -> bool {
 
 /// Whether a text contains the keyword SELECT outside strings and delimited names.
 fn has_query(text: &str) -> bool {
-    let mut rest = text;
-    while let Some(at) = rest.find(|char: char| matches!(char, '\'' | '"' | '[') || is_name(char)) {
-        let tail = rest.get(at..).unwrap_or_default();
-        let size = match tail.as_bytes().first() {
-            Some(b'[') => delimited(tail, b']'),
-            Some(quote @ (b'\'' | b'"')) => delimited(tail, *quote),
-            Some(_) | None => {
-                let size = tail.find(|char| !is_name(char)).unwrap_or(tail.len());
-                if tail.get(..size).is_some_and(|word| word.eq_ignore_ascii_case("SELECT")) {
-                    return true;
-                }
-                size
-            }
-        };
-        rest = tail.get(size..).unwrap_or_default();
-    }
-    false
-}
-
-/// The size of a string or delimited name, up to the closing delimiter; a doubled one does not close.
-fn delimited(text: &str, close: u8) -> usize {
-    let mut bytes = text.bytes().enumerate().skip(1).peekable();
-    while let Some((at, byte)) = bytes.next() {
-        if byte == close && bytes.next_if(|(_, next)| *next == close).is_none() {
-            return at + 1;
-        }
-    }
-    text.len()
-}
-
-fn is_name(char: char) -> bool {
-    char.is_alphanumeric() || matches!(char, '_' | '@' | '#' | '$')
+    words(text).any(|word| !word.is_delimited && word.text.eq_ignore_ascii_case("SELECT"))
 }
 
 #[cfg(test)]

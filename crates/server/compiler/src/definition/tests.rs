@@ -261,3 +261,52 @@ fn an_altered_table_prints_as_t_sql_that_makes_it_again() {
     assert!(!again.checks[0].is_enabled && !again.keys[0].is_in_table);
     assert_eq!(again.to_string(), t.to_string());
 }
+
+#[test]
+fn a_column_is_needed_where_it_is_named_but_not_in_strings_and_functions() {
+    let made = table(
+        "CREATE TABLE t (id INT, code AS LEN('code') + id, label AS 'label' + N'it''s code', len INT, total AS [id]*2,
+         CHECK (id > LEN('label')))",
+    )
+    .unwrap();
+    for name in ["code", "label", "len", "total"] {
+        let text = format!("ALTER TABLE t DROP COLUMN {name}");
+        let altered = altered(&made, &text).unwrap();
+        assert!(altered.definition.column(name).is_none(), "{name}");
+    }
+    assert_eq!(number(altered(&made, "ALTER TABLE t DROP COLUMN id")), 5074);
+}
+
+#[test]
+fn a_persisted_column_is_deterministic() {
+    for value in [
+        "GETDATE()",
+        "a + @@SPID",
+        "CURRENT_TIMESTAMP",
+        "LEN(newid())",
+        "RAND()",
+        "USER_NAME()",
+        "DATENAME(month, d)",
+        "DATEPART(dw, d)",
+        "FORMAT(a, 'N')",
+    ] {
+        let text = format!("CREATE TABLE t (a INT, d DATE, b AS {value})");
+        table(&text).unwrap().check_persisted(None).unwrap();
+        let text = format!("CREATE TABLE t (a INT, d DATE, b AS {value} PERSISTED)");
+        let made = table(&text).unwrap();
+        assert_eq!(number(made.check_persisted(None)), 4936, "{value}");
+        // A table of an earlier version keeps what it has.
+        made.check_persisted(Some(&made)).unwrap();
+    }
+    for value in [
+        "a * 2",
+        "'GETDATE()' + c",
+        "[getdate]",
+        "RAND(a)",
+        "DATEPART(month, d)",
+        "CASE WHEN a = 1 THEN LEN(c) END",
+    ] {
+        let text = format!("CREATE TABLE t (a INT, d DATE, c CHAR(1), b AS {value} PERSISTED)");
+        table(&text).unwrap().check_persisted(None).unwrap();
+    }
+}

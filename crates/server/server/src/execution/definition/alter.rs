@@ -42,6 +42,7 @@ impl DefinitionContext<'_> {
             new.foreign_keys.clear();
             super::user_type::refuse_aliases(new)?;
         }
+        new.check_persisted(Some(&table.definition))?;
         self.check_column_types(new, Some(&table.definition))?;
         self.check_new_names(new, Some(&table.definition))?;
         self.resolve(new)?;

@@ -23,6 +23,7 @@ impl DefinitionContext<'_> {
             definition.foreign_keys.clear();
             super::user_type::refuse_aliases(&definition)?;
         }
+        definition.check_persisted(None)?;
         self.check_column_types(&definition, None)?;
         self.check_new_names(&definition, None)?;
         self.resolve(&mut definition)?;

@@ -279,3 +279,25 @@ fn temporary_tables_are_the_sessions_own() {
     assert_eq!(one.batch("SELECT id, b FROM kept").rows(), [[int(1), int(5)]]);
     all_fail(&mut one, &[(208, "SELECT * FROM #u")]);
 }
+
+#[test]
+fn a_persisted_column_is_refused_if_its_value_varies_and_dropped_whatever_it_is_called() {
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
+    succeed(
+        &mut client,
+        "CREATE TABLE t (a INT, noted AS 'noted', twice AS a * 2 PERSISTED)",
+    );
+    all_fail(
+        &mut client,
+        &[
+            (4936, "CREATE TABLE u (a INT, made AS GETDATE() PERSISTED)"),
+            (4936, "ALTER TABLE t ADD made AS NEWID() PERSISTED"),
+        ],
+    );
+    succeed(&mut client, "ALTER TABLE t ADD made AS GETDATE()");
+    succeed(&mut client, "ALTER TABLE t DROP COLUMN noted");
+    assert!(client.batch("ALTER TABLE t DROP COLUMN a").errors().iter().any(|(number, _)| *number == 5074));
+    drop(client);
+    fixture.stop();
+}
