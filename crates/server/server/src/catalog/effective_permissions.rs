@@ -283,6 +283,13 @@ impl Permissions {
         self.schemas.iter().any(|known| same_name(known, schema))
     }
 
+    /// Whether its user, or a role that it is in, owns something: the schema that it is in, or the key.
+    #[must_use]
+    pub fn is_owner_of(&self, on: Securable<'_>) -> bool {
+        let owns_key = matches!(on, Securable::Key(_, _, owner) if self.is_or_is_in(owner));
+        owns_key || schema_of(on).is_some_and(|schema| self.has_schema(schema))
+    }
+
     /// Whether it has a permission (`deny-wins`). The owner of a schema has all permissions on what is in it.
     #[must_use]
     pub fn may(&self, wanted: PermissionKind, on: Securable<'_>) -> bool {
@@ -292,8 +299,7 @@ impl Permissions {
         if wanted == PermissionKind::Connect {
             return self.user.is_some();
         }
-        let owns_key = matches!(on, Securable::Key(_, _, owner) if self.is_or_is_in(owner));
-        let is_owner = owns_key || schema_of(on).is_some_and(|schema| self.has_schema(schema));
+        let is_owner = self.is_owner_of(on);
         if self.is_denied_by_role(wanted) {
             return false;
         }

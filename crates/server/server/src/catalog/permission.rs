@@ -531,14 +531,24 @@ pub(crate) fn is_own_password(alter: &ast::AlterLogin, login: &str) -> bool {
         && selenite_compiler::same_name(&alter.name.text, login)
 }
 
-/// Whether a permission on something may be granted, denied and revoked as its owner does it.
+/// Whether a permission on something may be granted, denied and revoked without a grant option.
 pub fn may_grant((kind, on): (PermissionKind, Securable<'_>), permissions: &Permissions) -> bool {
+    permissions.may(PermissionKind::Control, on) || may_grant_by_role((kind, on), permissions)
+}
+
+/// Whether it is the owner, or a fixed role, by which a permission that may be granted is: not CONTROL that was granted,
+/// with which what was granted by it goes.
+pub fn may_grant_as_owner((kind, on): (PermissionKind, Securable<'_>), permissions: &Permissions) -> bool {
+    permissions.owns() || permissions.is_owner_of(on) || may_grant_by_role((kind, on), permissions)
+}
+
+fn may_grant_by_role((kind, on): (PermissionKind, Securable<'_>), permissions: &Permissions) -> bool {
     let is_whole = kind == PermissionKind::Control && on == Securable::Database;
     let is_connect = kind == PermissionKind::Connect && permissions.is_in(FixedRole::AccessAdmin);
     // What `db_owner` may is not `db_securityadmin`'s to give.
     let is_user = matches!(on, Securable::User(_));
     let is_security = permissions.is_in(FixedRole::SecurityAdmin) && !is_whole && !is_user;
-    permissions.may(PermissionKind::Control, on) || is_security || is_connect
+    is_security || is_connect
 }
 
 /// Whether a user of the database may be executed as: oneself, with IMPERSONATE, and any for the owner of the database.

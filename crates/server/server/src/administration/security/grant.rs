@@ -1,7 +1,8 @@
 //! GRANT, DENY and REVOKE.
 //!
 //! - `who-may-grant`: the owner of the database, the owner of a schema for what is in it, who has
-//!   CONTROL, and GRANT and REVOKE of what they have WITH GRANT OPTION.
+//!   CONTROL, and GRANT and REVOKE of what they have WITH GRANT OPTION. What is granted by CONTROL goes with
+//!   it; a denial stays.
 //! - `a-denial-stays`: a denial on a column is taken back by REVOKE or GRANT on that column alone,
 //!   not by what is done on its table.
 
@@ -16,7 +17,7 @@ use super::user::{UserWork, is_fixed_role, is_reserved};
 use super::{error, refused};
 use crate::catalog::effective_permissions::Permissions;
 use crate::catalog::grants::{Grant, GrantState, GrantedOn};
-use crate::catalog::permission::{may_act_as, may_grant};
+use crate::catalog::permission::{may_act_as, may_grant, may_grant_as_owner};
 use crate::catalog::permission_kind::PermissionKind;
 use crate::catalog::principals::{DBO, GUEST, PUBLIC, not_there};
 
@@ -33,7 +34,7 @@ impl UserWork<'_> {
         let target = self.target(change)?;
         let kinds = target.kinds(&change.permissions, word(change.action))?;
         let actor = self.actor(change)?;
-        let mut rows = GrantRows::load(self.connection)?;
+        let mut rows = GrantRows::load(self.connection, self.schema)?;
         let mut changes = Vec::new();
         for (kind, columns) in kinds {
             let mut names = Vec::new();
@@ -43,8 +44,8 @@ impl UserWork<'_> {
             let names = if names.is_empty() { vec![None] } else { names };
             for column in names {
                 let on = target.on(column);
-                let grantor = actor.grantor((change.action, kind), (&target, &on), &rows)?;
-                changes.push((on, kind, grantor));
+                let right = actor.right((change.action, kind), (&target, &on), &rows)?;
+                changes.push((on, kind, right));
             }
         }
         let mut grantees = Vec::new();
@@ -52,14 +53,18 @@ impl UserWork<'_> {
             grantees.push(self.grantee(&name.text, &target)?);
         }
         for grantee in grantees {
-            for (on, kind, grantor) in &changes {
-                let wanted = Grant {
+            for (on, kind, right) in &changes {
+                let mut wanted = Grant {
                     on: on.clone(),
                     kind: *kind,
                     grantee,
-                    grantor: *grantor,
+                    grantor: right.grantor(change.action),
                     state: GrantState::Granted,
                 };
+                // Who has CONTROL takes back what was granted by it, and otherwise what the owner has granted.
+                if matches!(right, Right::Control(_)) && rows.state(&wanted).is_none() {
+                    wanted.grantor = wanted.grantor.filter(|_| change.action != PermissionAction::Revoke);
+                }
                 match change.action {
                     PermissionAction::Grant => grant(&mut rows, wanted, change.grant_option)?,
                     PermissionAction::Deny => deny(&mut rows, wanted, change.cascade)?,
@@ -128,23 +133,53 @@ struct Actor<'a> {
 }
 
 impl Actor<'_> {
-    /// By which right a permission is changed: `None` as the owner, otherwise as who has it WITH GRANT OPTION.
+    /// By which right a permission is changed.
     ///
     /// # Errors
     /// 4613, 15151.
-    fn grantor(
+    fn right(
         &self,
         (action, kind): (PermissionAction, PermissionKind),
         (target, on): (&Target, &GrantedOn),
         rows: &GrantRows<'_>,
-    ) -> Result<Option<i32>, SqlError> {
+    ) -> Result<Right, SqlError> {
         if may_grant((kind, target.securable()), &self.permissions) {
-            return Ok(None);
+            let permissions = &self.permissions;
+            if may_grant_as_owner((kind, target.securable()), permissions) {
+                return Ok(Right::Owner);
+            }
+            let own = self.id.and_then(|own| rows.controller(on, |id| id == own));
+            let found = own.or_else(|| rows.controller(on, |id| permissions.is_or_is_in(id)));
+            // Everyone's is no one's.
+            return Ok(found.filter(|id| *id != PUBLIC).map_or(Right::Owner, Right::Control));
         }
         let may = || self.permissions.may(kind, target.securable_of(on));
         match self.id {
-            Some(id) if action != PermissionAction::Deny && rows.has_option(id, kind, on) && may() => Ok(Some(id)),
+            Some(id) if action != PermissionAction::Deny && rows.has_option(id, kind, on) && may() => {
+                Ok(Right::Option(id))
+            }
             Some(_) | None => Err(target.not_permitted()),
+        }
+    }
+}
+
+/// By which right permissions are changed.
+enum Right {
+    /// As the owner.
+    Owner,
+    /// As the principal who has CONTROL.
+    Control(i32),
+    /// As the principal who has them WITH GRANT OPTION.
+    Option(i32),
+}
+
+impl Right {
+    /// In whose name: `None` for the owner's. What is denied stays when who denied it has no CONTROL any more.
+    fn grantor(&self, action: PermissionAction) -> Option<i32> {
+        match self {
+            Self::Owner => None,
+            Self::Control(_) if action == PermissionAction::Deny => None,
+            Self::Control(id) | Self::Option(id) => Some(*id),
         }
     }
 }
@@ -231,7 +266,11 @@ fn check_cascade(
     counts: impl Fn(&Grant) -> bool,
 ) -> Result<(), SqlError> {
     let mut own = rows.of_grantee(wanted).filter(|row| counts(row));
-    match !cascades && own.any(|row| row.state == GrantState::Grantable) {
+    let mut gives = || {
+        let is_control = wanted.kind == PermissionKind::Control;
+        own.any(|row| row.state == GrantState::Grantable) || is_control && rows.has_others_by(wanted)
+    };
+    match !cascades && gives() {
         true => {
             let text = "To revoke or deny grantable privileges, specify the CASCADE option.";
             Err(error(4611, text.to_owned()))

@@ -1,15 +1,19 @@
 //! The permissions of a database while GRANT, DENY or REVOKE changes them.
+//!
+//! `granted-by-a-right`: what a principal has granted by a grant option or by CONTROL is there as long as that right is.
 
 use rusqlite::Connection;
 use selenite_compiler::SqlError;
 use selenite_runtime::sqlite::tsql_error;
 
 use crate::catalog::grants::{self, Grant, GrantState, GrantedOn};
-use crate::catalog::permission_kind::PermissionKind;
+use crate::catalog::permission_kind::{Class, PermissionKind};
+use crate::catalog::schema::Schema;
 
 /// All rows, in memory as in the file.
 pub struct GrantRows<'a> {
     connection: &'a Connection,
+    schema: &'a Schema,
     rows: Vec<Grant>,
 }
 
@@ -18,9 +22,13 @@ impl<'a> GrantRows<'a> {
     ///
     /// # Errors
     /// SQLite's error.
-    pub fn load(connection: &'a Connection) -> Result<Self, SqlError> {
+    pub fn load(connection: &'a Connection, schema: &'a Schema) -> Result<Self, SqlError> {
         let rows = grants::load(connection).map_err(|error| tsql_error(&error))?;
-        Ok(Self { connection, rows })
+        Ok(Self {
+            connection,
+            schema,
+            rows,
+        })
     }
 
     /// What a grantor did with a permission before.
@@ -67,31 +75,85 @@ impl<'a> GrantRows<'a> {
         gives_option(self.rows.iter(), principal, kind, on)
     }
 
+    /// The principal, of these, to whom CONTROL of something was granted, on it or above: who grants by that right.
+    #[must_use]
+    pub fn controller(&self, on: &GrantedOn, is_one: impl Fn(i32) -> bool) -> Option<i32> {
+        let of = |row: &&Grant| is_one(row.grantee) && gives_control(self.rows.iter(), row.grantee, (on, self.schema));
+        self.rows.iter().find(of).map(|row| row.grantee)
+    }
+
+    /// Whether what others have would go if what is like this went.
+    #[must_use]
+    pub fn has_others_by(&self, like: &Grant) -> bool {
+        let rest = self.rows.iter().filter(|row| !is_same(row, like)).cloned();
+        !self.orphans(rest.collect()).is_empty()
+    }
+
     /// Forgets what was granted by principals who may no longer grant it, and returns that.
     ///
     /// # Errors
     /// SQLite's error.
     pub fn remove_orphans(&mut self) -> Result<Vec<Grant>, SqlError> {
-        // Two principals may have granted to each other: what counts is what the owner has begun.
+        let orphans = self.orphans(self.rows.clone());
+        for orphan in &orphans {
+            self.remove(orphan)?;
+        }
+        Ok(orphans)
+    }
+
+    /// `granted-by-a-right`: those that have none. Two principals may have granted to each other: what counts is what
+    /// the owner has begun.
+    fn orphans(&self, mut rest: Vec<Grant>) -> Vec<Grant> {
         let mut kept: Vec<Grant> = Vec::new();
-        let mut rest = self.rows.clone();
         loop {
-            let is_kept = |row: &Grant| match row.grantor {
-                None => true,
-                Some(grantor) => gives_option(kept.iter(), grantor, row.kind, &row.on),
+            let is_kept = |row: &Grant| {
+                row.grantor.is_none_or(|grantor| {
+                    gives_option(kept.iter(), grantor, row.kind, &row.on)
+                        || gives_control(kept.iter(), grantor, (&row.on, self.schema))
+                })
             };
             let (more, others): (Vec<Grant>, Vec<Grant>) = rest.into_iter().partition(is_kept);
             rest = others;
             if more.is_empty() {
-                break;
+                return rest;
             }
             kept.extend(more);
         }
-        for orphan in &rest {
-            self.remove(orphan)?;
-        }
-        Ok(rest)
     }
+}
+
+/// Whether CONTROL of something, on it or above, was granted to a principal and not denied.
+fn gives_control<'g>(
+    rows: impl Iterator<Item = &'g Grant>,
+    principal: i32,
+    (on, schema): (&GrantedOn, &Schema),
+) -> bool {
+    let is_it = |row: &&Grant| (row.grantee, row.kind) == (principal, PermissionKind::Control);
+    let states: Vec<GrantState> = rows
+        .filter(is_it)
+        .filter(|row| is_above(&row.on, on, schema))
+        .map(|row| row.state)
+        .collect();
+    !states.is_empty() && states.iter().all(|state| state.is_granted())
+}
+
+/// Whether something is, or is in, what is above.
+fn is_above(above: &GrantedOn, on: &GrantedOn, schema: &Schema) -> bool {
+    let of_schema = || match on.class {
+        Class::Object => schema.name_of_id(on.major_id).map(|(schema, _)| schema),
+        Class::Type => schema.type_of_id(on.major_id).map(|found| found.row.schema.clone()),
+        Class::Database
+        | Class::Schema
+        | Class::User
+        | Class::SymmetricKey
+        | Class::Certificate
+        | Class::AsymmetricKey => None,
+    };
+    let is_schema = || {
+        let found = of_schema().and_then(|name| schema.names().named(&name).map(|schema| schema.id));
+        found == Some(above.major_id)
+    };
+    above.class == Class::Database || on.is_within(above) || above.class == Class::Schema && is_schema()
 }
 
 fn gives_option<'g>(
@@ -138,8 +200,8 @@ mod tests {
 
     #[test]
     fn who_loses_the_option_takes_along_what_others_have_by_it_even_in_a_circle() {
-        let connection = Connection::open_in_memory().unwrap();
-        let mut rows = GrantRows::load(&connection).unwrap();
+        let (connection, schema) = (Connection::open_in_memory().unwrap(), Schema::default());
+        let mut rows = GrantRows::load(&connection, &schema).unwrap();
         let of_owner = grant(None, 7, GrantState::Grantable);
         rows.set(of_owner.clone()).unwrap();
         rows.set(grant(Some(7), 8, GrantState::Grantable)).unwrap();
@@ -156,8 +218,8 @@ mod tests {
 
     #[test]
     fn an_option_on_a_table_is_one_on_its_columns_but_not_on_one_that_is_denied() {
-        let connection = Connection::open_in_memory().unwrap();
-        let mut rows = GrantRows::load(&connection).unwrap();
+        let (connection, schema) = (Connection::open_in_memory().unwrap(), Schema::default());
+        let mut rows = GrantRows::load(&connection, &schema).unwrap();
         let whole = grant(None, 7, GrantState::Grantable);
         let on = |column: &str| GrantedOn {
             column: Some(column.to_owned()),

@@ -139,3 +139,53 @@ fn the_member_of_a_role_grants_what_the_role_may_as_the_role() {
     succeed(&mut ann, "REVOKE SELECT ON t FROM eve");
     succeed(&mut client, "DROP USER ann");
 }
+
+#[test]
+fn what_was_granted_by_control_goes_with_it() {
+    let fixture = Fixture::new();
+    let [mut client, mut ann, mut bob, mut eve] = users(&fixture);
+    for on in ["ON t", "ON SCHEMA::dbo", ""] {
+        succeed(&mut client, &format!("GRANT CONTROL {on} TO ann"));
+        succeed(&mut ann, "GRANT SELECT ON t TO bob WITH GRANT OPTION; DENY UPDATE ON t TO bob");
+        succeed(&mut bob, "GRANT SELECT ON t TO eve");
+        let grantor = "SELECT USER_NAME(grantor_principal_id) FROM sys.database_permissions
+                       WHERE grantee_principal_id = USER_ID('bob') AND permission_name = 'SELECT'";
+        assert_eq!(client.text(grantor), "ann", "{on}");
+        all_fail(&mut client, &[(4611, &format!("REVOKE CONTROL {on} FROM ann"))]);
+        assert_eq!(eve.int("SELECT a FROM t"), 7);
+        succeed(&mut client, &format!("REVOKE CONTROL {on} FROM ann CASCADE"));
+        all_fail(&mut bob, &[(229, "SELECT a FROM t")]);
+        all_fail(&mut eve, &[(229, "SELECT a FROM t")]);
+        // What was denied stays.
+        succeed(&mut client, "GRANT SELECT, UPDATE ON SCHEMA::dbo TO bob");
+        all_fail(&mut bob, &[(229, "UPDATE t SET a = 7")]);
+        succeed(
+            &mut client,
+            "REVOKE SELECT, UPDATE ON SCHEMA::dbo FROM bob; REVOKE UPDATE ON t FROM bob",
+        );
+    }
+    // By the CONTROL of a role it is the role's.
+    succeed(&mut client, "GRANT CONTROL ON t TO team");
+    succeed(&mut bob, "GRANT SELECT ON t TO eve");
+    succeed(&mut client, "ALTER ROLE team DROP MEMBER bob");
+    assert_eq!(eve.int("SELECT a FROM t"), 7);
+    all_fail(&mut client, &[(15284, "DROP ROLE team")]);
+    succeed(&mut client, "REVOKE CONTROL ON t FROM team CASCADE");
+    all_fail(&mut eve, &[(229, "SELECT a FROM t")]);
+    // Who has CONTROL takes back what it has granted, and what the owner has.
+    succeed(&mut client, "GRANT CONTROL ON t TO ann; GRANT SELECT ON t TO eve");
+    succeed(&mut ann, "REVOKE SELECT ON t FROM eve");
+    all_fail(&mut eve, &[(229, "SELECT a FROM t")]);
+    succeed(&mut ann, "GRANT SELECT ON t TO eve");
+    succeed(&mut ann, "REVOKE SELECT ON t FROM eve");
+    all_fail(&mut eve, &[(229, "SELECT a FROM t")]);
+    // One who was granted CONTROL by another, and the owner of the database.
+    succeed(&mut ann, "GRANT CONTROL ON t TO bob");
+    succeed(&mut bob, "GRANT SELECT ON t TO eve");
+    succeed(&mut client, "REVOKE CONTROL ON t FROM ann CASCADE");
+    all_fail(&mut eve, &[(229, "SELECT a FROM t")]);
+    succeed(&mut client, "GRANT CONTROL ON t TO ann; ALTER ROLE db_owner ADD MEMBER ann");
+    succeed(&mut ann, "GRANT SELECT ON t TO eve");
+    succeed(&mut client, "REVOKE CONTROL ON t FROM ann");
+    assert_eq!(eve.int("SELECT a FROM t"), 7);
+}
