@@ -30,6 +30,7 @@ use crate::database::unfinished::Settlement;
 use crate::database_error::{of_master, unsupported_statement};
 use crate::execution_context::{ExecutionContext, SessionInfo};
 use crate::master::{DatabaseName, DatabaseOptions, OptionFault};
+use crate::names::identity::Identity;
 use crate::names::session_catalog::SessionCatalog;
 use crate::open_keys::OpenKeys;
 
@@ -41,7 +42,9 @@ pub(crate) struct Administration<'e, 'a> {
     pub session: &'e SessionInfo<'a>,
     /// The session's databases.
     pub transactions: &'e mut Transactions<'a>,
-    /// What its login may do in the database in use.
+    /// Whom it acts as.
+    pub identity: &'e Identity,
+    /// What that may do in the database in use.
     pub permissions: &'e Permissions,
     /// What names mean there.
     pub catalog: &'e SessionCatalog,

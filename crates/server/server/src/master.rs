@@ -27,6 +27,8 @@ mod master_error;
 mod protector;
 mod schema;
 mod server_permission;
+mod server_principal;
+mod server_role;
 mod server_security;
 mod service_key;
 
@@ -58,6 +60,7 @@ use selenite_keyring::OriginPolicy;
 pub use server_permission::{
     PUBLIC_SID, ServerGrant, ServerPermission, ServerRights, ServerRole, ServerSecurity, UNSUPPORTED_ROLES,
 };
+pub use server_role::UserServerRole;
 
 use crate::password::PasswordHash;
 

@@ -227,7 +227,7 @@ impl KeyWork<'_> {
     /// 15151, 15345.
     fn owner(&self, authorization: Option<&Name>, kind: StoredKeyKind) -> Result<i32, SqlError> {
         let Some(name) = authorization else {
-            return Ok(self.permissions.user.as_ref().map_or(DBO, |(id, _)| *id));
+            return Ok(self.permissions.new_owner());
         };
         let principals = self.schema.principals();
         let user = match same_name(&name.text, "dbo") {

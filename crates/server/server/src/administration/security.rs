@@ -14,6 +14,7 @@ mod policy;
 mod procedure;
 mod role;
 mod server_grant;
+mod server_role;
 mod user;
 
 pub(crate) use procedure::argument;
@@ -40,6 +41,7 @@ impl Administration<'_, '_> {
             StatementKind::AlterLogin(alter) => self.alter_login(alter)?,
             StatementKind::CreateUser(create) => self.in_file(execution, |work| work.create_user(create))?,
             StatementKind::AlterUser(alter) => self.in_file(execution, |work| work.alter_user(alter))?,
+            StatementKind::CreateRole(create) if create.server => self.create_server_role(create)?,
             StatementKind::CreateRole(create) => self.in_file(execution, |work| work.create_role(create))?,
             StatementKind::AlterRole(alter) if alter.server => self.alter_server_role(alter)?,
             StatementKind::AlterRole(alter) => self.in_file(execution, |work| work.alter_role(alter))?,
@@ -51,6 +53,11 @@ impl Administration<'_, '_> {
                 DropKind::Login => {
                     for name in &drop.names {
                         self.drop_login(&name.name.text, drop.if_exists)?;
+                    }
+                }
+                DropKind::ServerRole => {
+                    for name in &drop.names {
+                        self.drop_server_role(&name.name.text)?;
                     }
                 }
                 DropKind::User => self.in_file(execution, |work| {

@@ -60,7 +60,10 @@ pub fn of_statement(kind: &StatementKind) -> Option<Audited> {
         StatementKind::AlterLogin(alter) => ("ALTER LOGIN", Some(alter.name.text.clone())),
         StatementKind::CreateUser(create) => ("CREATE USER", Some(create.name.text.clone())),
         StatementKind::AlterUser(alter) => ("ALTER USER", Some(alter.name.text.clone())),
-        StatementKind::CreateRole(create) => ("CREATE ROLE", Some(create.name.text.clone())),
+        StatementKind::CreateRole(create) => match create.server {
+            true => ("CREATE SERVER ROLE", Some(create.name.text.clone())),
+            false => ("CREATE ROLE", Some(create.name.text.clone())),
+        },
         StatementKind::AlterRole(alter) => match alter.server {
             true => ("ALTER SERVER ROLE", Some(alter.name.text.clone())),
             false => ("ALTER ROLE", Some(alter.name.text.clone())),
@@ -168,6 +171,7 @@ fn dropped(kind: DropKind) -> Option<&'static str> {
         DropKind::Login => Some("DROP LOGIN"),
         DropKind::User => Some("DROP USER"),
         DropKind::Role => Some("DROP ROLE"),
+        DropKind::ServerRole => Some("DROP SERVER ROLE"),
         DropKind::Certificate => Some("DROP CERTIFICATE"),
         DropKind::CryptographicProvider => Some("DROP CRYPTOGRAPHIC PROVIDER"),
         DropKind::Credential => Some("DROP CREDENTIAL"),

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::Instance;
-use crate::master::ServerSecurity;
-use crate::master::{DatabaseOptions, DatabaseRecord, LoginRecord, MasterError};
+use crate::master::{DatabaseOptions, DatabaseRecord, LoginRecord, MasterError, ServerPermission, ServerSecurity};
 
 /// A copy of both. A change of either calls [`DatabaseRegistry::reload`](crate::DatabaseRegistry::reload).
 #[derive(Clone, Default, Debug)]
@@ -52,6 +51,12 @@ impl Directory {
         self.records
             .iter()
             .any(|login| login.sid == sid && login.is_administrator)
+    }
+
+    /// Whether the login of a security id has CONTROL SERVER.
+    #[must_use]
+    pub fn has_control(&self, sid: &[u8]) -> bool {
+        self.security.of(sid).may(ServerPermission::ControlServer)
     }
 
     /// Whether a login is an administrator, or may execute as one.

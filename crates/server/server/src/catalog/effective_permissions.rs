@@ -175,13 +175,19 @@ impl Permissions {
         if directory.is_administrator(sid) {
             return Self::administrator();
         }
+        // A user of another database, who has no login here, has no rights on the server.
+        let server = match sid {
+            [] => ServerRights::default(),
+            sid => directory.security.of(sid),
+        };
+        let has_control = server.may(ServerPermission::ControlServer);
         let user = principals.of_login(sid);
-        let is_guest = user.is_none() && has_guests(database_id);
+        let is_guest = has_guests(database_id) || principals.lets_in(sid, has_control);
         let found = match user {
             Some(user) => {
                 let named = (user.id, Arc::from(user.name.as_str()));
                 let own = principals.with_roles(user.id);
-                let named = principals.lets_in(sid).then_some(named);
+                let named = principals.lets_in(sid, has_control).then_some(named);
                 Self::of_principals(own, named, &user.default_schema, schema)
             }
             None if is_guest => {
@@ -190,27 +196,41 @@ impl Permissions {
             }
             None => Self::of_principals(Vec::new(), None, SCHEMA, schema),
         };
-        // A user of another database, who has no login here, has no rights on the server.
-        match sid {
-            [] => found,
-            sid => found.with_server(directory.security.of(sid)),
-        }
+        found.with_server(server)
     }
 
-    /// The same with what its login may do on the server.
+    /// The same with what its login may do on the server, and what that is in each database.
     fn with_server(mut self, server: ServerRights) -> Self {
-        let sees = server.may(ServerPermission::ViewAnyDefinition);
-        let more = sees.then_some(Given {
-            kind: PermissionKind::ViewDefinition,
-            on: GivenOn::Database,
-            grantee: PUBLIC,
-            state: GrantState::Granted,
+        let of_server = [
+            (ServerPermission::ViewAnyDefinition, PermissionKind::ViewDefinition),
+            (ServerPermission::ControlServer, PermissionKind::Control),
+        ];
+        let more = of_server.into_iter().filter_map(|(of, kind)| {
+            let state = match (server.is_denied(of), server.may(of)) {
+                (true, _) => GrantState::Denied,
+                (false, true) => GrantState::Granted,
+                (false, false) => return None,
+            };
+            Some(Given {
+                kind,
+                on: GivenOn::Database,
+                grantee: PUBLIC,
+                state,
+            })
         });
-        if more.is_some() {
+        let more: Vec<Given> = more.collect();
+        if !more.is_empty() {
             self.given = self.given.iter().cloned().chain(more).collect();
         }
         self.server = server;
         self
+    }
+
+    /// The number of the principal who owns what it makes: `dbo` for a guest, as whom many logins are.
+    #[must_use]
+    pub fn new_owner(&self) -> i32 {
+        let own = self.user.as_ref().map(|(id, _)| *id);
+        own.filter(|id| *id != GUEST).unwrap_or(DBO)
     }
 
     /// The permissions of a user or role of a database.

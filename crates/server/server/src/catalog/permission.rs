@@ -3,11 +3,13 @@
 //! | who | may |
 //! |---|---|
 //! | `sysadmin` | everything, in every database, as `dbo` |
+//! | who has CONTROL SERVER | what the permissions on the server let do, CONTROL of every database, SHUTDOWN; not what is denied, nor what `sysadmin` alone does: whole databases, RESTORE, keys of the server |
 //! | `securityadmin` | logins but those that are in `sysadmin` or may execute as one, permissions on the server |
 //! | `processadmin` | KILL, the state of the server, caches |
 //! | `dbcreator` | CREATE DATABASE, whose `db_owner` it is then; no ALTER, DROP or RESTORE |
 //! | `bulkadmin` | BULK INSERT and OPENROWSET from the folders of the configuration |
 //! | who is in a role of the server but `sysadmin` | its members, too |
+//! | who owns a role of CREATE SERVER ROLE, or has ALTER ANY SERVER ROLE | the role and its members; not who is added to one that may become `sysadmin` |
 //! | `db_owner` | everything in the database, but to restore, to drop or to alter it as a whole |
 //! | `db_securityadmin` | GRANT, DENY and REVOKE, but of CONTROL on the database; members of roles of CREATE ROLE that have not that |
 //! | `db_accessadmin` | users, and GRANT and DENY of CONNECT |
@@ -53,7 +55,10 @@ use selenite_compiler::catalog::{Column, Table};
 use selenite_compiler::definition::{SCHEMA, mentions};
 use selenite_compiler::{SqlError, same_name, written_object};
 use selenite_tsql::ast::{self, Create, DropKind, ObjectName, SchemaStatement, StatementKind};
-pub(crate) use server::{check_bulk, may_change_members, may_grant_on_server, may_impersonate_login};
+pub(crate) use server::{
+    check_bulk, may_add_to_server_role, may_alter_login, may_alter_server_role, may_change_members,
+    may_grant_on_server, may_impersonate_login, may_own_server_role, sees_server_role,
+};
 
 use crate::catalog::effective_permissions::{Permissions, Securable};
 use crate::catalog::fixed_role::FixedRole;
@@ -122,6 +127,7 @@ fn check_kind(
         | StatementKind::Kill(_)
         | StatementKind::Checkpoint(_)
         | StatementKind::Reconfigure { .. } => check_administration(kind, permissions, (login, database)),
+        StatementKind::Shutdown { .. } if permissions.server.may(ServerPermission::ControlServer) => Ok(()),
         StatementKind::Shutdown { .. }
         | StatementKind::BackupMasterKey { .. }
         | StatementKind::RestoreMasterKey { .. }
@@ -164,6 +170,12 @@ fn check_principal(kind: &StatementKind, permissions: &Permissions, login: &str)
             if permissions.may(PermissionKind::AlterAnyUser, Securable::Database) =>
         {
             Ok(())
+        }
+        StatementKind::CreateRole(create) if create.server => {
+            match permissions.server.may(ServerPermission::CreateServerRole) {
+                true => Ok(()),
+                false => Err(no_action()),
+            }
         }
         StatementKind::CreateRole(_) if permissions.may(PermissionKind::CreateRole, Securable::Database) => Ok(()),
         // Which role it is, and whose, is known where it is changed.
@@ -484,7 +496,7 @@ fn check_drop(drop: &ast::Drop, (permissions, schema_of): (&Permissions, SchemaO
             return Err(not_there("drop", "user", &first(drop)));
         }
         // Whose role or key it is, and in which schema a type is, is known where it is dropped.
-        DropKind::User | DropKind::Role | DropKind::Type => return Ok(()),
+        DropKind::User | DropKind::Role | DropKind::ServerRole | DropKind::Type => return Ok(()),
         DropKind::Login if permissions.server.may(ServerPermission::AlterAnyLogin) => return Ok(()),
         DropKind::SymmetricKey | DropKind::Certificate | DropKind::AsymmetricKey => return Ok(()),
         DropKind::Login => return Err(not_there("drop", "login", &first(drop))),

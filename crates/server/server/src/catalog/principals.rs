@@ -135,10 +135,13 @@ impl Principals {
         self.users.iter().find(|user| user.sid == sid)
     }
 
-    /// Whether a login may use the database: it has a user, to whom CONNECT is not denied.
-    pub fn lets_in(&self, sid: &[u8]) -> bool {
-        let Some(user) = self.of_login(sid) else { return false };
-        let own = self.with_roles(user.id);
+    /// Whether a login may use the database: it has a user, or CONTROL SERVER, and CONNECT is not denied to it.
+    pub fn lets_in(&self, sid: &[u8], has_control: bool) -> bool {
+        let own = match self.of_login(sid) {
+            Some(user) => self.with_roles(user.id),
+            None if has_control => vec![GUEST, PUBLIC],
+            None => return false,
+        };
         let keeps_out = |grant: &Grant| {
             grant.on.class == Class::Database
                 && grant.state == GrantState::Denied

@@ -166,13 +166,14 @@ impl DatabaseRegistry {
     /// # Errors
     /// What keeps its users from being read.
     pub fn lets_in(&self, instance: &Instance, sid: &[u8], record: &DatabaseRecord) -> Result<bool, SqlError> {
-        if self.directory(instance)?.is_administrator(sid) || has_guests(record.id) {
+        let directory = self.directory(instance)?;
+        if directory.is_administrator(sid) || has_guests(record.id) {
             return Ok(true);
         }
         let shared = self.database(instance, record)?;
         let Some(path) = &shared.path else { return Ok(false) };
         let connection = crate::database::database_connection::look_at(instance, record, path)?;
-        Ok(Principals::load(&connection)?.lets_in(sid))
+        Ok(Principals::load(&connection)?.lets_in(sid, directory.has_control(sid)))
     }
 
     /// Databases or logins were changed.

@@ -173,7 +173,8 @@ impl SessionExecutor<'_> {
             current.user.is_none() && i64::from(current.login_id) == id
         };
         let found = logins.iter().find(|login| same_name(&login.name, name));
-        let found = found.filter(|login| may_impersonate_login(&login.sid, &self.permissions) || is_own(login.id));
+        let who = (&self.permissions, &*self.scope.objects.directory);
+        let found = found.filter(|login| may_impersonate_login(&login.sid, who) || is_own(login.id));
         let Some(login) = found else {
             // 15406: a login that the session may not execute as.
             let text = format!(

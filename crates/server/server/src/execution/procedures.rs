@@ -15,6 +15,7 @@ use selenite_tsql::ast::{ObjectName, StatementKind};
 use selenite_types::{Value, text_of};
 
 use crate::catalog::schema::parsed;
+use crate::master::ServerRole;
 use crate::names::session_objects::SessionObjects;
 
 /// A procedure.
@@ -39,6 +40,8 @@ enum Check {
     Space,
     /// sp_helptext: the object must exist and have a text.
     Module,
+    /// sp_helpsrvrole, sp_helpsrvrolemember: the fixed role of the server must exist, if one is given.
+    ServerRole,
     /// sp_helpdb: the database must exist, if one is given.
     Database,
 }
@@ -59,7 +62,7 @@ pub fn find(call: &Call<'_>, objects: &SessionObjects) -> Result<Option<Arc<Prog
         return Ok(None);
     };
     match spec.check {
-        Check::OfServer | Check::Database => {}
+        Check::OfServer | Check::Database | Check::ServerRole => {}
         Check::Qualifiers(_) | Check::ForeignKeys | Check::Object | Check::Space | Check::Module => {
             objects.catalog.check_place(name)?;
         }
@@ -94,10 +97,10 @@ impl Check {
                 // 15252: sp_fkeys without a table.
                 Err(SqlError::new(15_252, Ends::Batch, text.to_owned()))
             }
-            Self::Object => match given(arguments, (0, "@objname")) {
-                Some(name) => object(&name, objects).map(drop),
-                None => Ok(()),
-            },
+            Self::Object => {
+                let name = given(arguments, (0, "@objname"));
+                name.map_or(Ok(()), |name| object(&name, objects).map(drop))
+            }
             Self::Space => match given(arguments, (0, "@objname")) {
                 Some(name) => space(&name, arguments, objects),
                 None => usage(arguments),
@@ -138,17 +141,8 @@ impl Check {
                     }
                 }
             }
-            Self::Database => match given(arguments, (0, "@dbname")) {
-                Some(name) if objects.database(Key::Name(&name))?.is_none() => {
-                    let text = format!(
-                        "The database '{name}' does not exist. Supply a valid database name. To see available databases, use \
-                         sys.databases."
-                    );
-                    // 15010: an unknown database.
-                    Err(SqlError::new(15_010, Ends::Batch, text))
-                }
-                Some(_) | None => Ok(()),
-            },
+            Self::ServerRole => server_role(arguments),
+            Self::Database => database(arguments, objects),
         }
     }
 }
@@ -204,6 +198,31 @@ fn usage(arguments: &[CallArgument]) -> Result<(), SqlError> {
     let text =
         format!("'{usage}' is not a valid option for the @updateusage parameter. Enter either 'true' or 'false'.");
     Err(SqlError::new(15_143, Ends::Batch, text))
+}
+
+/// 15010: an unknown database.
+fn database(arguments: &[CallArgument], objects: &SessionObjects) -> Result<(), SqlError> {
+    match given(arguments, (0, "@dbname")) {
+        Some(name) if objects.database(Key::Name(&name))?.is_none() => {
+            let text = format!(
+                "The database '{name}' does not exist. Supply a valid database name. To see available databases, use \
+                 sys.databases."
+            );
+            Err(SqlError::new(15_010, Ends::Batch, text))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// 15412: no role that every server has.
+fn server_role(arguments: &[CallArgument]) -> Result<(), SqlError> {
+    match given(arguments, (0, "@srvrolename")) {
+        Some(name) if ServerRole::of_name(&name).is_none() => {
+            let text = format!("'{name}' is not a known fixed role.");
+            Err(SqlError::new(15_412, Ends::Batch, text))
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// 15009: an object that does not exist.
@@ -289,6 +308,8 @@ const PROCEDURES: &[ProcedureSpec] = &[
     procedure!("sp_MSforeachtable", Check::Qualifiers(&[])),
     procedure!("sp_helptext", Check::Module),
     procedure!("sp_helpdb", Check::Database),
+    procedure!("sp_helpsrvrole", Check::ServerRole),
+    procedure!("sp_helpsrvrolemember", Check::ServerRole),
     procedure!("sp_who", Check::OfServer),
     procedure!("sp_who2", Check::OfServer),
 ];

@@ -188,6 +188,7 @@ impl<'a> SessionExecutor<'a> {
             registry: self.registry,
             session: &self.session,
             transactions: &mut self.transactions,
+            identity: self.contexts.current(),
             permissions: &self.permissions,
             catalog: &self.scope.objects.catalog,
             open_keys: &self.scope.objects.open_keys,
@@ -621,6 +622,7 @@ fn is_in_schemas(kind: ast::DropKind) -> bool {
         | ast::DropKind::Login
         | ast::DropKind::User
         | ast::DropKind::Role
+        | ast::DropKind::ServerRole
         | ast::DropKind::Certificate
         | ast::DropKind::CryptographicProvider
         | ast::DropKind::Credential

@@ -3,6 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Row};
 use selenite_keyring::os_random;
 
+use super::server_principal::{NEXT_ID, check_free, check_name, forget_principal};
 use super::{Master, MasterError, folded, now};
 use crate::password::{PasswordCost, PasswordHash};
 
@@ -123,11 +124,7 @@ impl Master {
             sid
         });
         self.change(|connection| {
-            let sql = "SELECT 1 FROM selenite_login WHERE folded = ?1 OR sid = ?2";
-            let there = connection.query_row(sql, (folded(new.name), sid), |_| Ok(()));
-            if there.optional()?.is_some() {
-                return Err(MasterError::Taken(new.name.to_owned()));
-            }
+            check_free(connection, new.name, &sid)?;
             let id: i64 = connection.query_row(NEXT_ID, [], |row| row.get(0))?;
             connection.execute(
                 "INSERT INTO selenite_login (id, name, folded, sid, default_database, created, modified) \
@@ -199,8 +196,8 @@ impl Master {
         check_name(new_name)?;
         self.change(|connection| {
             let login = known(connection, name)?;
-            if find(connection, new_name)?.is_some_and(|other| other.id != login.id) {
-                return Err(MasterError::Taken(new_name.to_owned()));
+            if folded(new_name) != folded(&login.name) {
+                check_free(connection, new_name, &[])?;
             }
             connection.execute(
                 "UPDATE selenite_login SET name = ?2, folded = ?3, modified = ?4 WHERE id = ?1",
@@ -220,7 +217,7 @@ impl Master {
             if login.id == SA {
                 return Err(MasterError::Reserved(login.name));
             }
-            super::server_security::forget_login(connection, &login.sid)?;
+            forget_principal(connection, &login.sid)?;
             connection.execute("DELETE FROM selenite_login WHERE id = ?1", [login.id])?;
             Ok(())
         })
@@ -322,24 +319,11 @@ fn record(row: &Row<'_>) -> rusqlite::Result<LoginRecord> {
     })
 }
 
-fn check_name(name: &str) -> Result<(), MasterError> {
-    let is_short = (1..=UNIT_COUNT_MAX).contains(&name.encode_utf16().count());
-    // A backslash makes it a name of Windows, for which SQL Server reserves those names.
-    if is_short && !name.contains(|character: char| character == '\\' || character.is_control()) {
-        return Ok(());
-    }
-    Err(MasterError::Name(name.to_owned()))
-}
-
 const COLUMNS: &str = "id, name, sid, is_administrator, is_disabled, must_change, default_database, created, modified, \
     password_set, failure_count, failure_last, locked_until, checks_policy, checks_expiration";
 const FROM: &str = "FROM selenite_login";
 const HASH: &str = "hash, salt, memory_kib, passes FROM selenite_login";
-/// sysname.
-const UNIT_COUNT_MAX: usize = 128;
 /// 42 days: Windows' own default, which SQL Server adopts.
 const PASSWORD_AGE_SECONDS_MAX: i64 = 42 * 86_400;
 /// sa's principal id.
 const SA: i64 = 1;
-/// SQL Server's logins begin after its own roles and principals.
-const NEXT_ID: &str = "SELECT max(256, max(id) + 1) FROM selenite_login";

@@ -12,6 +12,7 @@ pub fn create(connection: &Connection) -> Result<(), MasterError> {
     connection.execute_batch(super::key_management::TABLES)?;
     connection.execute_batch(super::keys::TABLES)?;
     connection.execute_batch(super::server_security::TABLES)?;
+    connection.execute_batch(super::server_role::TABLES)?;
     upgrade(connection)?;
     super::keys::upgrade(connection)
 }

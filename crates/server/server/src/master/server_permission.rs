@@ -1,13 +1,16 @@
 //! Permissions on the server, its fixed roles, and what a login has of both.
 //!
 //! - `only-what-is-enforced`: a permission or role that no check asks for has no kind here, and GRANT of it is refused
-//!   by name. CONTROL SERVER is not there: `sysadmin` is.
+//!   by name.
 //! - `no-way-up`: no permission and no role but `sysadmin` changes who is in `sysadmin`, or a login that is, or that
-//!   may execute as one that is ([`ServerSecurity::may_become_administrator`]).
+//!   may execute as one that is ([`ServerSecurity::may_become_administrator`]); CONTROL SERVER executes as none of
+//!   them, either.
 
 use std::collections::BTreeSet;
 
 use selenite_compiler::same_name;
+
+use super::UserServerRole;
 
 /// A permission on the server.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -18,12 +21,18 @@ pub enum ServerPermission {
     AlterAnyConnection,
     /// ALTER ANY LOGIN
     AlterAnyLogin,
+    /// ALTER ANY SERVER ROLE: roles of CREATE SERVER ROLE.
+    AlterAnyServerRole,
     /// ALTER SERVER STATE: caches.
     AlterServerState,
     /// CONNECT SQL: that it is denied keeps a login out.
     ConnectSql,
+    /// CONTROL SERVER: all others, and CONTROL of every database.
+    ControlServer,
     /// CREATE ANY DATABASE
     CreateAnyDatabase,
+    /// CREATE SERVER ROLE
+    CreateServerRole,
     /// IMPERSONATE on a login: EXECUTE AS LOGIN.
     Impersonate,
     /// VIEW ANY DEFINITION
@@ -36,13 +45,16 @@ use ServerPermission as Kind;
 
 impl ServerPermission {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 12] = [
         Kind::AdministerBulkOperations,
         Kind::AlterAnyConnection,
         Kind::AlterAnyLogin,
+        Kind::AlterAnyServerRole,
         Kind::AlterServerState,
         Kind::ConnectSql,
+        Kind::ControlServer,
         Kind::CreateAnyDatabase,
+        Kind::CreateServerRole,
         Kind::Impersonate,
         Kind::ViewAnyDefinition,
         Kind::ViewServerState,
@@ -55,9 +67,12 @@ impl ServerPermission {
             Kind::AdministerBulkOperations => ("ADMINISTER BULK OPERATIONS", "ADBO"),
             Kind::AlterAnyConnection => ("ALTER ANY CONNECTION", "ALCO"),
             Kind::AlterAnyLogin => ("ALTER ANY LOGIN", "ALLG"),
+            Kind::AlterAnyServerRole => ("ALTER ANY SERVER ROLE", "ALSR"),
             Kind::AlterServerState => ("ALTER SERVER STATE", "ALSS"),
             Kind::ConnectSql => ("CONNECT SQL", "COSQ"),
+            Kind::ControlServer => ("CONTROL SERVER", "CL"),
             Kind::CreateAnyDatabase => ("CREATE ANY DATABASE", "CRDB"),
+            Kind::CreateServerRole => ("CREATE SERVER ROLE", "CRSR"),
             Kind::Impersonate => ("IMPERSONATE", "IM"),
             Kind::ViewAnyDefinition => ("VIEW ANY DEFINITION", "VWAD"),
             Kind::ViewServerState => ("VIEW SERVER STATE", "VWSS"),
@@ -84,7 +99,10 @@ impl ServerPermission {
 
     /// Whether having it is having `wanted`.
     fn covers(self, wanted: Self) -> bool {
-        self == wanted || self == Kind::AlterServerState && wanted == Kind::ViewServerState
+        self == wanted
+            || self == Kind::ControlServer
+            || self == Kind::AlterServerState && wanted == Kind::ViewServerState
+            || self == Kind::AlterAnyServerRole && wanted == Kind::CreateServerRole
     }
 }
 
@@ -122,6 +140,18 @@ impl ServerRole {
             Self::ProcessAdmin => 7,
             Self::DbCreator => 9,
             Self::BulkAdmin => 10,
+        }
+    }
+
+    /// Its security id: its number.
+    #[must_use]
+    pub fn sid(self) -> &'static [u8] {
+        match self {
+            Self::SysAdmin => &[3],
+            Self::SecurityAdmin => &[4],
+            Self::ProcessAdmin => &[7],
+            Self::DbCreator => &[9],
+            Self::BulkAdmin => &[10],
         }
     }
 
@@ -168,7 +198,7 @@ pub struct ServerGrant {
     pub kind: ServerPermission,
     /// The security id of the login that it is on; empty for the server.
     pub on: Vec<u8>,
-    /// The security id of the login that has it, or [`PUBLIC_SID`].
+    /// The security id of the login or role that has it, or [`PUBLIC_SID`].
     pub grantee: Vec<u8>,
     /// Whether it was denied.
     pub is_denied: bool,
@@ -177,8 +207,10 @@ pub struct ServerGrant {
 /// Who is in which role but `sysadmin`, and what was granted and denied: by security ids, which are never given again.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct ServerSecurity {
-    /// Roles and their members.
-    pub members: Vec<(ServerRole, Vec<u8>)>,
+    /// The roles of CREATE SERVER ROLE.
+    pub roles: Vec<UserServerRole>,
+    /// The numbers of roles, and the security ids of logins and roles that are in them.
+    pub members: Vec<(i32, Vec<u8>)>,
     /// Permissions.
     pub grants: Vec<ServerGrant>,
 }
@@ -187,9 +219,12 @@ impl ServerSecurity {
     /// What a login may do on the server that is not in `sysadmin`.
     #[must_use]
     pub fn of(&self, sid: &[u8]) -> ServerRights {
-        let roles = self.members.iter().filter(|(_, member)| member == sid);
-        let roles: Vec<ServerRole> = roles.map(|(role, _)| *role).collect();
-        let own = |grant: &&ServerGrant| grant.grantee == sid || grant.grantee == PUBLIC_SID;
+        let principals = self.with_roles(sid);
+        let roles = ServerRole::ALL.into_iter();
+        let roles: Vec<ServerRole> = roles
+            .filter(|role| principals.iter().any(|own| own == role.sid()))
+            .collect();
+        let own = |grant: &&ServerGrant| principals.contains(&grant.grantee);
         let on_server = |is_denied: bool| {
             let grants = self.grants.iter().filter(own).filter(|grant| grant.on.is_empty());
             grants
@@ -209,46 +244,118 @@ impl ServerSecurity {
         };
         ServerRights {
             held: ServerPermission::ALL.into_iter().filter(has).collect(),
+            denied: ServerPermission::ALL
+                .into_iter()
+                .filter(|kind| denied.iter().any(|denied| denied.covers(*kind)))
+                .collect(),
             impersonates: &on_logins(false) - &on_logins(true),
+            impersonates_not: on_logins(true),
             roles,
             sid: sid.to_vec(),
+            principals,
         }
     }
 
-    /// Whether a login is one of those administrators, or may execute as one, however many steps it takes
-    /// (`no-way-up`). What is denied does not count: it may be denied no longer tomorrow.
+    /// The security ids of a login or role and of the roles that it is in, through other roles, too; all are in
+    /// `public`.
+    #[must_use]
+    pub fn with_roles(&self, sid: &[u8]) -> Vec<Vec<u8>> {
+        reached_from(&[sid, PUBLIC_SID], |own| self.roles_of(own))
+    }
+
+    /// The role of CREATE SERVER ROLE of a name.
+    #[must_use]
+    pub fn role_named(&self, name: &str) -> Option<&UserServerRole> {
+        self.roles.iter().find(|role| same_name(&role.name, name))
+    }
+
+    /// The security ids of the roles that a principal is in, not those that these are in.
+    fn roles_of(&self, sid: &[u8]) -> Vec<&[u8]> {
+        let of_id = |id: i32| {
+            let own = || self.roles.iter().find(|role| role.id == id);
+            match ServerRole::of_id(id) {
+                Some(fixed) => Some(fixed.sid()),
+                None => own().map(|role| role.sid.as_slice()),
+            }
+        };
+        let members = self.members.iter().filter(|(_, member)| member == sid);
+        members.filter_map(|(role, _)| of_id(*role)).collect()
+    }
+
+    /// Whether a login or role is one of those administrators, or may become one, however many steps it takes
+    /// (`no-way-up`): by IMPERSONATE, as a member of a role, and as the owner of a role, who may become a member. What
+    /// is denied does not count: it may be denied no longer tomorrow.
     #[must_use]
     pub fn may_become_administrator(&self, sid: &[u8], is_administrator: impl Fn(&[u8]) -> bool) -> bool {
-        let mut reached: Vec<&[u8]> = vec![sid];
-        let mut at = 0;
-        while let Some(own) = reached.get(at).copied() {
-            if is_administrator(own) {
-                return true;
-            }
-            for grant in self
-                .grants
-                .iter()
-                .filter(|grant| !grant.is_denied && !grant.on.is_empty())
-            {
-                let has = grant.grantee == own || grant.grantee == PUBLIC_SID;
-                if has && !reached.contains(&grant.on.as_slice()) {
-                    reached.push(&grant.on);
-                }
-            }
-            at += 1;
-        }
-        false
+        self.reach(sid).iter().any(|reached| is_administrator(reached))
     }
+
+    /// Whether a login or role has CONTROL SERVER, or may get it as [`Self::may_become_administrator`] says.
+    #[must_use]
+    pub fn may_control(&self, sid: &[u8]) -> bool {
+        let reached = self.reach(sid);
+        let controls = |grant: &ServerGrant| grant.kind == Kind::ControlServer && !grant.is_denied;
+        let mut grants = self.grants.iter();
+        grants.any(|grant| controls(grant) && reached.contains(&grant.grantee))
+    }
+
+    /// Whether a login or role has IMPERSONATE on some login, or may get it as [`Self::may_become_administrator`] says.
+    #[must_use]
+    pub fn may_impersonate_any(&self, sid: &[u8]) -> bool {
+        let reached = self.reach(sid);
+        let mut granted = self.impersonations();
+        granted.any(|grant| reached.contains(&grant.grantee))
+    }
+
+    fn impersonations(&self) -> impl Iterator<Item = &ServerGrant> {
+        let grants = self.grants.iter();
+        grants.filter(|grant| !grant.is_denied && !grant.on.is_empty())
+    }
+
+    /// The security ids of all that a login or role may act as.
+    fn reach(&self, sid: &[u8]) -> Vec<Vec<u8>> {
+        reached_from(&[sid, PUBLIC_SID], |own| {
+            let owned = self.roles.iter().filter(|role| role.owner == own);
+            let owned = owned.map(|role| role.sid.as_slice());
+            let impersonated = self.impersonations().filter(|grant| grant.grantee == own);
+            let impersonated = impersonated.map(|grant| grant.on.as_slice());
+            self.roles_of(own)
+                .into_iter()
+                .chain(owned)
+                .chain(impersonated)
+                .collect()
+        })
+    }
+}
+
+/// These, and all that follows from them.
+fn reached_from<'a>(from: &[&'a [u8]], next: impl Fn(&[u8]) -> Vec<&'a [u8]>) -> Vec<Vec<u8>> {
+    let mut reached = from.to_vec();
+    let mut at = 0;
+    while let Some(own) = reached.get(at).copied() {
+        for found in next(own) {
+            if !reached.contains(&found) {
+                reached.push(found);
+            }
+        }
+        at += 1;
+    }
+    reached.into_iter().map(<[u8]>::to_vec).collect()
 }
 
 /// What a login may do on the server.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct ServerRights {
     held: BTreeSet<ServerPermission>,
+    denied: BTreeSet<ServerPermission>,
     /// The security ids of the logins that it may execute as.
     impersonates: BTreeSet<Vec<u8>>,
+    /// Those of the logins on which IMPERSONATE is denied to it.
+    impersonates_not: BTreeSet<Vec<u8>>,
     roles: Vec<ServerRole>,
     sid: Vec<u8>,
+    /// Its security id, and those of the roles that it is in.
+    principals: Vec<Vec<u8>>,
 }
 
 impl ServerRights {
@@ -257,9 +364,12 @@ impl ServerRights {
     pub fn all() -> Self {
         Self {
             held: ServerPermission::ALL.into_iter().collect(),
+            denied: BTreeSet::new(),
             impersonates: BTreeSet::new(),
+            impersonates_not: BTreeSet::new(),
             roles: ServerRole::ALL.to_vec(),
             sid: Vec::new(),
+            principals: Vec::new(),
         }
     }
 
@@ -280,16 +390,34 @@ impl ServerRights {
         wanted != Kind::Impersonate && self.held.contains(&wanted)
     }
 
-    /// Whether it may execute as the login of a security id.
+    /// Whether a permission on the server is denied to it.
+    #[must_use]
+    pub fn is_denied(&self, kind: ServerPermission) -> bool {
+        self.denied.contains(&kind)
+    }
+
+    /// Whether IMPERSONATE on the login of a security id is denied to it.
+    #[must_use]
+    pub fn is_denied_to_impersonate(&self, sid: &[u8]) -> bool {
+        self.impersonates_not.contains(sid)
+    }
+
+    /// Whether it was granted IMPERSONATE on the login of a security id.
     #[must_use]
     pub fn impersonates(&self, sid: &[u8]) -> bool {
         self.impersonates.contains(sid)
     }
 
-    /// Whether it is in a role.
+    /// Whether it is in a role that every server has.
     #[must_use]
     pub fn is_in(&self, role: ServerRole) -> bool {
         self.roles.contains(&role)
+    }
+
+    /// Whether it is the login of a security id, or in the role of it.
+    #[must_use]
+    pub fn is_or_is_in(&self, sid: &[u8]) -> bool {
+        self.principals.iter().any(|own| own == sid)
     }
 }
 
@@ -300,66 +428,4 @@ pub const PUBLIC_SID: &[u8] = &[2];
 pub const UNSUPPORTED_ROLES: [&str; 3] = ["serveradmin", "setupadmin", "diskadmin"];
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn grant(kind: ServerPermission, grantee: &[u8], on: &[u8], is_denied: bool) -> ServerGrant {
-        ServerGrant {
-            kind,
-            on: on.to_vec(),
-            grantee: grantee.to_vec(),
-            is_denied,
-        }
-    }
-
-    #[test]
-    fn names_and_letters_are_one_permissions_each() {
-        for kind in ServerPermission::ALL {
-            assert_eq!(ServerPermission::of_name(&kind.name().to_lowercase()), Some(kind));
-            assert_eq!(ServerPermission::of_letters(kind.words().1), Some(kind));
-        }
-        assert_eq!(ServerPermission::of_name("CONTROL SERVER"), None);
-        for role in ServerRole::ALL {
-            assert_eq!(ServerRole::of_id(role.id()), Some(role));
-            assert_eq!(ServerRole::of_name(role.name()), Some(role));
-        }
-    }
-
-    #[test]
-    fn what_is_denied_is_not_held_and_denies_what_it_covers() {
-        let security = ServerSecurity {
-            members: vec![(ServerRole::ProcessAdmin, vec![7]), (ServerRole::BulkAdmin, vec![8])],
-            grants: vec![
-                grant(Kind::AlterServerState, &[7], &[], true),
-                grant(Kind::ViewServerState, PUBLIC_SID, &[], false),
-                grant(Kind::ConnectSql, &[9], &[], true),
-                grant(Kind::Impersonate, &[8], &[9], false),
-                grant(Kind::Impersonate, &[8], &[7], false),
-                grant(Kind::Impersonate, PUBLIC_SID, &[7], true),
-            ],
-        };
-        let of = security.of(&[7]);
-        assert!(of.may(Kind::AlterAnyConnection) && of.is_in(ServerRole::ProcessAdmin));
-        assert!(!of.may(Kind::AlterServerState) && !of.may(Kind::ViewServerState));
-        let of = security.of(&[8]);
-        assert!(of.may(Kind::ViewServerState) && of.may(Kind::AdministerBulkOperations) && of.may(Kind::ConnectSql));
-        assert!(of.impersonates(&[9]) && !of.impersonates(&[7]) && !of.may(Kind::Impersonate));
-        assert!(!security.of(&[9]).may(Kind::ConnectSql));
-    }
-
-    #[test]
-    fn who_may_execute_as_an_administrator_in_any_number_of_steps_may_become_one() {
-        let security = ServerSecurity {
-            members: Vec::new(),
-            grants: vec![
-                grant(Kind::Impersonate, &[5], &[6], false),
-                grant(Kind::Impersonate, &[6], &[5], false),
-                grant(Kind::Impersonate, &[6], &[1], false),
-                grant(Kind::Impersonate, &[8], &[1], true),
-            ],
-        };
-        let is_it = |sid: &[u8]| security.may_become_administrator(sid, |sid| sid == [1]);
-        assert!(is_it(&[1]) && is_it(&[6]) && is_it(&[5]));
-        assert!(!is_it(&[7]) && !is_it(&[8]));
-    }
-}
+mod tests;

@@ -1,8 +1,9 @@
 //! Members of the server's roles but `sysadmin`, and permissions on the server.
 //!
-//! Logins are kept by their security ids: the number of a login that is gone is given again.
+//! Logins and members are kept by their security ids: the number of a login that is gone is given again. A role is kept
+//! by its number, and loses its members when it is dropped.
 
-use super::{Master, MasterError, ServerGrant, ServerPermission, ServerRole, ServerSecurity};
+use super::{Master, MasterError, ServerGrant, ServerPermission, ServerSecurity, server_role};
 
 impl Master {
     /// All of them. What a later version has written has no meaning here, and gives nothing.
@@ -26,7 +27,6 @@ impl Master {
                 ))))
             })?;
             let grants: Vec<_> = grants.collect::<Result<_, _>>()?;
-            let role = |(role, member): (i32, Vec<u8>)| Some((ServerRole::of_id(role)?, member));
             let grant = |((kind, is_denied), (on, grantee))| ServerGrant {
                 kind,
                 on,
@@ -34,23 +34,24 @@ impl Master {
                 is_denied,
             };
             Ok(ServerSecurity {
-                members: members.into_iter().filter_map(role).collect(),
+                roles: server_role::load(connection)?,
+                members,
                 grants: grants.into_iter().flatten().map(grant).collect(),
             })
         })
     }
 
-    /// Makes a login a member of a role, or no longer one.
+    /// Makes a login or role a member of the role of a number, or no longer one.
     ///
     /// # Errors
     /// SQLite's error.
-    pub fn set_server_member(&self, role: ServerRole, sid: &[u8], is_member: bool) -> Result<(), MasterError> {
+    pub fn set_server_member(&self, role: i32, sid: &[u8], is_member: bool) -> Result<(), MasterError> {
         let sql = match is_member {
             true => "INSERT OR IGNORE INTO selenite_server_member (role, member) VALUES (?1, ?2)",
             false => "DELETE FROM selenite_server_member WHERE role = ?1 AND member = ?2",
         };
         self.change(|connection| {
-            connection.execute(sql, (role.id(), sid))?;
+            connection.execute(sql, (role, sid))?;
             Ok(())
         })
     }
@@ -77,16 +78,6 @@ impl Master {
             Ok(())
         })
     }
-}
-
-/// A login is gone.
-pub(super) fn forget_login(connection: &rusqlite::Connection, sid: &[u8]) -> Result<(), MasterError> {
-    connection.execute("DELETE FROM selenite_server_member WHERE member = ?1", [sid])?;
-    connection.execute(
-        "DELETE FROM selenite_server_permission WHERE grantee = ?1 OR on_login = ?1",
-        [sid],
-    )?;
-    Ok(())
 }
 
 const GRANTED: &str = "G";

@@ -127,7 +127,10 @@ impl SessionObjects {
         let permissions = self.permissions();
         let is_held = |name: &&&str| {
             let kind = ServerPermission::of_name(name);
-            **name == VIEW_ANY_DATABASE || kind.is_some_and(|kind| permissions.server.may(kind))
+            let of_control = [CONNECT_ANY_DATABASE, SHUTDOWN].contains(*name);
+            **name == VIEW_ANY_DATABASE
+                || of_control && permissions.server.may(ServerPermission::ControlServer)
+                || kind.is_some_and(|kind| permissions.server.may(kind))
         };
         let held: Vec<&str> = match (permissions.is_administrator, self.identity.user) {
             (true, _) => OF_SERVER.to_vec(),
@@ -234,17 +237,19 @@ const OF_SERVER: &[&str] = &[
     "ALTER SERVER STATE",
     "ALTER SETTINGS",
     "ALTER TRACE",
-    "CONNECT ANY DATABASE",
+    CONNECT_ANY_DATABASE,
     CONNECT_SQL,
     "CONTROL SERVER",
     "CREATE ANY DATABASE",
     "CREATE SERVER ROLE",
-    "SHUTDOWN",
+    SHUTDOWN,
     VIEW_ANY_DATABASE,
     "VIEW ANY DEFINITION",
     "VIEW SERVER STATE",
 ];
 const OF_PUBLIC: &[&str] = &[CONNECT_SQL, VIEW_ANY_DATABASE];
+const CONNECT_ANY_DATABASE: &str = "CONNECT ANY DATABASE";
+const SHUTDOWN: &str = "SHUTDOWN";
 const CONNECT_SQL: &str = "CONNECT SQL";
 const VIEW_ANY_DATABASE: &str = "VIEW ANY DATABASE";
 

@@ -7,6 +7,7 @@ use selenite_compiler::{Key, PrincipalFacts, same_name};
 use crate::catalog::directory::Directory;
 use crate::catalog::effective_permissions::Permissions;
 use crate::catalog::fixed_role::FixedRole;
+use crate::catalog::permission::sees_server_role;
 use crate::catalog::principals::{DBO, GUEST, PUBLIC, Principals};
 use crate::master::ServerRole;
 use crate::names::identity::Identity;
@@ -42,7 +43,11 @@ pub fn user_facts(key: Key<'_>, permissions: &Permissions, principals: &Principa
 }
 
 /// A login or role of the server.
-pub fn login_facts(key: Key<'_>, identity: &Identity, directory: &Directory) -> Option<PrincipalFacts> {
+pub fn login_facts(
+    key: Key<'_>,
+    (identity, permissions): (&Identity, impl Fn() -> Permissions),
+    directory: &Directory,
+) -> Option<PrincipalFacts> {
     let login_id = identity.login_id;
     let is_it = |id: i32, name: &str| match key {
         Key::Current => id == login_id,
@@ -61,11 +66,19 @@ pub fn login_facts(key: Key<'_>, identity: &Identity, directory: &Directory) -> 
     if is_it(SERVER_PUBLIC, "public") {
         return Some(role(SERVER_PUBLIC, "public", true));
     }
-    let found = ServerRole::ALL.into_iter().find(|role| is_it(role.id(), role.name()))?;
+    let rights = || directory.security.of(&identity.sid);
+    let mut roles = ServerRole::ALL.into_iter();
+    let Some(found) = roles.find(|role| is_it(role.id(), role.name())) else {
+        let mut roles = directory.security.roles.iter();
+        let found = roles.find(|role| is_it(role.id, &role.name))?;
+        let is_seen = sees_server_role(found, &permissions());
+        let is_member = identity.user.is_none() && rights().is_or_is_in(&found.sid);
+        return is_seen.then(|| role(found.id, &found.name, is_member));
+    };
     let is_member = match (found, identity.user) {
         (_, Some(_)) => false,
         (ServerRole::SysAdmin, None) => directory.is_administrator(&identity.sid),
-        (found, None) => directory.security.of(&identity.sid).is_in(found),
+        (found, None) => rights().is_in(found),
     };
     Some(role(found.id(), found.name(), is_member))
 }

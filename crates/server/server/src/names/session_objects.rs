@@ -229,7 +229,11 @@ impl SessionObjects {
     /// # Errors
     /// As [`SessionObjects::database`].
     pub fn login(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, SqlError> {
-        Ok(login_facts(key, &self.identity, &self.directory))
+        Ok(login_facts(
+            key,
+            (&self.identity, || self.permissions()),
+            &self.directory,
+        ))
     }
 
     /// A type of a user in the current database.
@@ -313,7 +317,8 @@ impl SessionObjects {
             return false;
         };
         let found = look_at(&self.instance, record, &path).and_then(|connection| Principals::load(&connection));
-        !record.is_reserved() && found.is_ok_and(|principals| principals.lets_in(&login.sid))
+        !record.is_reserved()
+            && found.is_ok_and(|principals| principals.lets_in(&login.sid, self.directory.has_control(&login.sid)))
     }
 
     fn object_of_name(

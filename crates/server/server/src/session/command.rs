@@ -70,6 +70,7 @@ pub(super) fn words(kind: &StatementKind) -> Option<&'static str> {
             DropKind::Login => "DROP LOGIN",
             DropKind::User => "DROP USER",
             DropKind::Role => "DROP ROLE",
+            DropKind::ServerRole => "DROP SERVER ROLE",
             DropKind::Schema => "DROP SCHEMA",
             DropKind::Certificate => "DROP CERTIFICATE",
             DropKind::CryptographicProvider => "DROP CRYPTOGRAPHIC PROVIDER",

@@ -11,12 +11,13 @@ use super::{
 };
 use crate::catalog::fixed_role::FixedRole;
 use crate::catalog::grants::{Grant, GrantState, GrantedOn};
+use crate::catalog::permission::sees_server_role;
 use crate::catalog::permission_kind::{Class, PermissionKind};
 use crate::catalog::principals::{DBO, GUEST};
 use crate::catalog::schema::Schema;
 use crate::catalog::stored_keys::stored_kind;
 use crate::master::LoginRecord;
-use crate::master::{PUBLIC_SID, ServerPermission, ServerRole};
+use crate::master::{PUBLIC_SID, ServerPermission, ServerRole, UserServerRole};
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
     ViewSpec {
@@ -176,23 +177,60 @@ fn server_principals(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let started = Cell::of_time(Some(context.objects.instance.started()), offset);
     let fixed = ServerRole::ALL.into_iter().map(|role| (role.name(), role.id(), true));
     for (name, id, is_fixed) in [("public", PUBLIC_ID, false)].into_iter().chain(fixed) {
-        rows.push(row![
-            name,
-            id,
-            vec![u8::try_from(id).unwrap_or(0)],
-            "R",
-            "SERVER_ROLE",
-            false,
-            started.clone(),
-            started.clone(),
-            Cell::Null,
-            Cell::Null,
-            Cell::Null,
-            1,
-            is_fixed,
-        ]);
+        let sid = vec![u8::try_from(id).unwrap_or(0)];
+        let times = (started.clone(), started.clone());
+        rows.push(role_row((name, i64::from(id), sid), times, (SA, is_fixed)));
+    }
+    for role in seen_roles(context) {
+        let times = (
+            Cell::of_seconds(role.created, offset),
+            Cell::of_seconds(role.modified, offset),
+        );
+        let owner = id_of_principal(&role.owner, context).unwrap_or(SA);
+        let named = (role.name.as_str(), i64::from(role.id), role.sid.clone());
+        rows.push(role_row(named, times, (owner, false)));
     }
     Ok(rows)
+}
+
+fn role_row(
+    (name, id, sid): (&str, i64, Vec<u8>),
+    (made, changed): (Cell, Cell),
+    (owner, is_fixed): (i64, bool),
+) -> Row {
+    row![
+        name,
+        id,
+        sid,
+        "R",
+        "SERVER_ROLE",
+        false,
+        made,
+        changed,
+        Cell::Null,
+        Cell::Null,
+        Cell::Null,
+        owner,
+        is_fixed,
+    ]
+}
+
+/// The roles of CREATE SERVER ROLE that are visible to the session.
+fn seen_roles<'a>(context: &'a ViewContext<'_>) -> impl Iterator<Item = &'a UserServerRole> {
+    let permissions = context.objects.permissions();
+    let roles = context.objects.directory.security.roles.iter();
+    roles.filter(move |role| sees_server_role(role, &permissions))
+}
+
+/// The number of the login or role of a security id.
+fn id_of_principal(sid: &[u8], context: &ViewContext<'_>) -> Option<i64> {
+    let directory = &context.objects.directory;
+    let login = directory.records.iter().find(|login| login.sid == sid);
+    let own = || directory.security.roles.iter().find(|role| role.sid == sid);
+    let fixed = || ServerRole::ALL.into_iter().find(|role| role.sid() == sid);
+    let login = login.map(|login| login.id);
+    let role = || own().map(|role| i64::from(role.id));
+    login.or_else(role).or_else(|| fixed().map(|role| i64::from(role.id())))
 }
 
 fn sql_logins(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
@@ -220,20 +258,20 @@ fn sql_logins(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
 }
 
 fn server_role_members(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
-    let security = &context.objects.directory.security;
     let mut rows = Vec::new();
-    for login in seen(context) {
-        let is_in = |role: &ServerRole| match *role == ServerRole::SysAdmin {
-            true => login.is_administrator,
-            false => security.members.contains(&(*role, login.sid.to_vec())),
-        };
-        rows.extend(
-            ServerRole::ALL
-                .iter()
-                .filter(|role| is_in(role))
-                .map(|role| row![role.id(), login.id]),
-        );
-    }
+    let logins: Vec<&LoginRecord> = seen(context).collect();
+    let administrators = logins.iter().filter(|login| login.is_administrator);
+    rows.extend(administrators.map(|login| row![ServerRole::SysAdmin.id(), login.id]));
+    let roles: Vec<&UserServerRole> = seen_roles(context).collect();
+    let is_seen = |id: i32| ServerRole::of_id(id).is_some() || roles.iter().any(|role| role.id == id);
+    let member_id = |sid: &[u8]| {
+        let login = logins.iter().find(|login| login.sid == sid).map(|login| login.id);
+        let role = || roles.iter().find(|role| role.sid == sid);
+        login.or_else(|| role().map(|role| i64::from(role.id)))
+    };
+    let members = context.objects.directory.security.members.iter();
+    let members = members.filter(|(role, _)| is_seen(*role));
+    rows.extend(members.filter_map(|(role, member)| Some(row![*role, member_id(member)?])));
     Ok(rows)
 }
 
@@ -457,13 +495,16 @@ fn database_permissions(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError>
     Ok(grants.iter().map(&mut row).collect())
 }
 
-/// What was granted and denied on the server, to the logins that the session sees and to `public`. A login has CONNECT
+/// What was granted and denied on the server, to the logins and roles that the session sees and to `public`. A login has CONNECT
 /// SQL unless that is denied.
 fn server_permissions(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let logins: Vec<&LoginRecord> = seen(context).collect();
+    let roles: Vec<&UserServerRole> = seen_roles(context).collect();
     let id_of = |sid: &[u8]| {
         let found = logins.iter().find(|login| login.sid == sid).map(|login| login.id);
-        found.or_else(|| (sid == PUBLIC_SID).then_some(i64::from(PUBLIC_ID)))
+        let role = || roles.iter().find(|role| role.sid == sid).map(|role| i64::from(role.id));
+        let public = || (sid == PUBLIC_SID).then_some(i64::from(PUBLIC_ID));
+        found.or_else(role).or_else(public)
     };
     let row = |on: i64, grantee: i64, (name, letters): (&str, &str), is_denied: bool| {
         let (class, description) = if on == 0 {

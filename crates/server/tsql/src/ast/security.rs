@@ -104,9 +104,11 @@ pub struct AlterUser {
     pub options: Vec<Setting>,
 }
 
-/// CREATE ROLE.
+/// CREATE ROLE, CREATE SERVER ROLE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CreateRole {
+    /// Whether it is a server role.
+    pub server: bool,
     /// The role's name.
     pub name: Name,
     /// `AUTHORIZATION owner`.

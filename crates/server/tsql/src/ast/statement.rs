@@ -202,7 +202,7 @@ pub enum StatementKind {
     CreateUser(Box<CreateUser>),
     /// `ALTER USER`
     AlterUser(AlterUser),
-    /// `CREATE ROLE`
+    /// `CREATE ROLE`, `CREATE SERVER ROLE`
     CreateRole(CreateRole),
     /// `ALTER ROLE`, `ALTER SERVER ROLE`
     AlterRole(AlterRole),
@@ -619,6 +619,8 @@ pub enum DropKind {
     User,
     /// `DROP ROLE`
     Role,
+    /// `DROP SERVER ROLE`
+    ServerRole,
     /// `DROP CERTIFICATE`
     Certificate,
     /// `DROP CRYPTOGRAPHIC PROVIDER`

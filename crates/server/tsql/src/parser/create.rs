@@ -35,7 +35,11 @@ impl Parser<'_> {
                 self.create_schema()
             }
             TokenKind::Word if self.is_word("login") => self.create_login(),
-            TokenKind::Word if self.is_word("role") => self.create_role(),
+            TokenKind::Word if self.is_word("role") => self.create_role(false),
+            TokenKind::Word if self.is_server_role() => {
+                self.advance();
+                self.create_role(true)
+            }
             TokenKind::Word if self.is_word("sequence") => self.sequence(false),
             TokenKind::Keyword(Keyword::Statistics) => self.create_statistics(),
             TokenKind::Word if self.is_word("synonym") => self.create_synonym(),
@@ -65,7 +69,7 @@ impl Parser<'_> {
             TokenKind::Word if self.is_word("login") => self.alter_login(),
             TokenKind::Word if self.is_word("role") => self.alter_role(false),
             TokenKind::Word if self.is_word("sequence") => self.sequence(true),
-            TokenKind::Word if self.is_word("server") && self.is_word_at(1, "role") => {
+            TokenKind::Word if self.is_server_role() => {
                 self.advance();
                 self.alter_role(true)
             }
@@ -79,6 +83,11 @@ impl Parser<'_> {
             }
             _ => self.refused_object("ALTER"),
         }
+    }
+
+    /// Whether `SERVER ROLE` follows.
+    pub(super) fn is_server_role(&self) -> bool {
+        self.is_word("server") && self.is_word_at(1, "role")
     }
 
     /// VIEW, PROCEDURE, FUNCTION and TRIGGER, which must be the first statement of their batch.

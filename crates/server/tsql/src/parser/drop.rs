@@ -25,6 +25,10 @@ impl Parser<'_> {
             TokenKind::Keyword(Keyword::Statistics) => return self.drop_statistics(),
             TokenKind::Word if self.is_word("type") => DropKind::Type,
             TokenKind::Word if self.is_word("role") => return self.drop_one(DropKind::Role, true),
+            TokenKind::Word if self.is_server_role() => {
+                self.advance();
+                return self.drop_one(DropKind::ServerRole, false);
+            }
             TokenKind::Word if self.is_word("login") => return self.drop_one(DropKind::Login, false),
             TokenKind::Word if self.is_word("certificate") => return self.drop_one(DropKind::Certificate, false),
             TokenKind::Word if self.is_key_management("credential") => {

@@ -142,11 +142,16 @@ impl Parser<'_> {
         Ok(StatementKind::AlterUser(AlterUser { name, options }))
     }
 
-    pub(super) fn create_role(&mut self) -> Parse<StatementKind> {
+    /// `ROLE name [AUTHORIZATION owner]`, of the server or of a database.
+    pub(super) fn create_role(&mut self, server: bool) -> Parse<StatementKind> {
         self.advance();
         let name = self.name()?;
         let authorization = self.optional_authorization()?;
-        Ok(StatementKind::CreateRole(CreateRole { name, authorization }))
+        Ok(StatementKind::CreateRole(CreateRole {
+            server,
+            name,
+            authorization,
+        }))
     }
 
     /// `ROLE name ..`, of the server or of a database.

@@ -133,6 +133,7 @@ impl fmt::Display for DropKind {
             Self::Login => "LOGIN",
             Self::User => "USER",
             Self::Role => "ROLE",
+            Self::ServerRole => "SERVER ROLE",
             Self::Certificate => "CERTIFICATE",
             Self::CryptographicProvider => "CRYPTOGRAPHIC PROVIDER",
             Self::Credential => "CREDENTIAL",

@@ -77,7 +77,12 @@ impl fmt::Display for AlterUser {
 impl fmt::Display for CreateRole {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let authorization = Optional("AUTHORIZATION ", self.authorization.as_ref(), "");
-        write!(f, "CREATE ROLE {}{authorization}", self.name)
+        write!(
+            f,
+            "CREATE{} ROLE {}{authorization}",
+            word(self.server, " SERVER"),
+            self.name
+        )
     }
 }
 

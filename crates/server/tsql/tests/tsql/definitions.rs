@@ -136,6 +136,7 @@ fn views_and_procedures_are_defined() {
         "DROP LOGIN l",
         "DROP USER IF EXISTS u",
         "DROP ROLE r",
+        "DROP SERVER ROLE r",
         "DROP CERTIFICATE c",
     ]);
 }
@@ -270,6 +271,8 @@ fn principals_and_permissions_are_changed() {
         "CREATE USER u WITHOUT LOGIN",
         "ALTER USER u WITH NAME = v, DEFAULT_SCHEMA = s",
         "CREATE ROLE r AUTHORIZATION dbo",
+        "CREATE SERVER ROLE r",
+        "CREATE SERVER ROLE r AUTHORIZATION l",
         "ALTER ROLE db_owner ADD MEMBER u",
         "ALTER ROLE r DROP MEMBER u",
         "ALTER ROLE r WITH NAME = s",

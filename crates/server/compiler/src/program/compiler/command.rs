@@ -104,6 +104,7 @@ fn drop_traits(kind: DropKind) -> Traits {
         DropKind::Role => write(Command::DROP_ROLE),
         DropKind::Database => plain(Command::DROP_DATABASE),
         DropKind::Login => plain(Command::DROP_LOGIN),
+        DropKind::ServerRole => plain(Command::NONE),
         DropKind::Certificate => plain(Command::DROP_CERTIFICATE),
         DropKind::Sequence | DropKind::Synonym | DropKind::Statistics => write(Command::NONE),
         DropKind::SymmetricKey => write(Command::NONE),

@@ -1,7 +1,7 @@
-//! CREATE, ALTER and DROP LOGIN, ALTER SERVER ROLE.
+//! CREATE, ALTER and DROP LOGIN.
 
 use selenite_compiler::{SqlError, same_name};
-use selenite_tsql::ast::{self, AlterLoginAction, AlterRoleAction, LoginSource};
+use selenite_tsql::ast::{self, AlterLoginAction, LoginSource};
 
 use super::policy::{LoginOptions, is_right, plain, stretch};
 use super::procedure::not_allowed;
@@ -40,7 +40,7 @@ impl Administration<'_, '_> {
         let database = options.database.clone().unwrap_or_else(|| "master".to_owned());
         self.check_database(&database)?;
         let instance = self.session.instance;
-        if is_role(name) || self.login(name)?.is_some() {
+        if is_fixed_server_role(name) || self.login(name)?.is_some() {
             return Err(taken(name));
         }
         let hash = stretch(instance, (name, plain(password)?), policy)?;
@@ -147,7 +147,7 @@ impl Administration<'_, '_> {
             master.set_default_database(name, database).map_err(wrong)?;
         }
         match &options.name {
-            Some(new) if is_role(new) => Err(taken(new)),
+            Some(new) if is_fixed_server_role(new) => Err(taken(new)),
             Some(new) => master.rename_login(name, new).map_err(|error| error_of(new, &error)),
             None => Ok(()),
         }
@@ -165,6 +165,7 @@ impl Administration<'_, '_> {
         if present.id == SA {
             return Err(special(name));
         }
+        self.check_owns_no_role(&present.sid)?;
         if sessions.iter().any(|session| session.facts().sid == present.sid) {
             let text = format!("Could not drop login '{name}' as the user is currently logged in.");
             return Err(error(15434, text));
@@ -174,28 +175,6 @@ impl Administration<'_, '_> {
         self.session.instance.forget_login(present.id);
         self.registry.reload();
         Ok(())
-    }
-
-    pub(crate) fn alter_server_role(&mut self, alter: &ast::AlterRole) -> Result<(), SqlError> {
-        let role = (alter.name.text.as_str(), false);
-        match &alter.action {
-            AlterRoleAction::AddMember(member) => self.change_member(role, &member.text, true),
-            AlterRoleAction::DropMember(member) => self.change_member(role, &member.text, false),
-            AlterRoleAction::Rename(_) if self.permissions.is_administrator => {
-                Err(refused("ALTER SERVER ROLE WITH NAME"))
-            }
-            AlterRoleAction::Rename(_) => Err(not_there("alter", "server role", role.0)),
-        }
-    }
-
-    /// Lets a login do everything, or no longer.
-    pub(super) fn set_administrator(&self, login: &str, is: bool, verb: &str) -> Result<(), SqlError> {
-        let changed = self.session.instance.master().set_administrator(login, is);
-        self.registry.reload();
-        match changed {
-            Err(MasterError::Unknown(_)) => Err(not_there(verb, "principal", login)),
-            changed => changed.map_err(|error| error_of(login, &error)),
-        }
     }
 
     pub(super) fn login(&self, name: &str) -> Result<Option<LoginRecord>, SqlError> {
@@ -227,8 +206,8 @@ impl Administration<'_, '_> {
     }
 }
 
-/// Whether a role of the server has a name.
-fn is_role(name: &str) -> bool {
+/// Whether a role that every server of SQL Server's has is of a name.
+pub(super) fn is_fixed_server_role(name: &str) -> bool {
     let fixed = ServerRole::of_name(name).is_some();
     fixed
         || UNSUPPORTED_ROLES
@@ -237,12 +216,12 @@ fn is_role(name: &str) -> bool {
             .any(|known| same_name(known, name))
 }
 
-fn taken(name: &str) -> SqlError {
+pub(super) fn taken(name: &str) -> SqlError {
     error(15025, format!("The server principal '{name}' already exists."))
 }
 
-/// An error of master.db about a login.
-fn error_of(name: &str, why: &MasterError) -> SqlError {
+/// An error of master.db about a login or role.
+pub(super) fn error_of(name: &str, why: &MasterError) -> SqlError {
     match why {
         MasterError::Taken(_) => taken(name),
         MasterError::Unknown(_) => not_there("alter", "login", name),

@@ -16,10 +16,9 @@ impl UserWork<'_> {
         let name = create.name.text.as_str();
         self.check_free(name)?;
         self.check_name(name)?;
-        let own = self.permissions.user.as_ref().map_or(DBO, |(id, _)| *id);
         let owner = match &create.authorization {
             Some(owner) => self.owner(&owner.text)?,
-            None => own,
+            None => self.permissions.new_owner(),
         };
         ensure(self.connection)?;
         let sql = format!(

@@ -1,18 +1,18 @@
-//! GRANT, DENY and REVOKE of permissions on the server, and members of its roles.
+//! GRANT, DENY and REVOKE of permissions on the server.
 //!
 //! - `administrators-are-out-of-reach`: what may be done with a login that is in `sysadmin`, or may execute as one that
-//!   is, `sysadmin` alone does.
+//!   is, `sysadmin` alone does; with one that has CONTROL SERVER, who has it, too.
 
 use selenite_compiler::{SqlError, same_name};
 use selenite_tsql::ast::{PermissionAction, PermissionChange};
 
-use super::procedure::not_allowed;
-use super::{error, refused, special};
+use super::login::is_fixed_server_role;
+use super::{error, refused};
 use crate::administration::Administration;
-use crate::catalog::permission::{may_change_members, may_grant_on_server};
+use crate::catalog::permission::{may_alter_login, may_grant_on_server};
 use crate::catalog::principals::not_there;
 use crate::database_error::of_master;
-use crate::master::{LoginRecord, MASTER, PUBLIC_SID, ServerGrant, ServerPermission, ServerRole, UNSUPPORTED_ROLES};
+use crate::master::{LoginRecord, MASTER, PUBLIC_SID, ServerGrant, ServerPermission};
 
 /// Whether permissions are changed on the server, or on a login.
 pub(super) fn is_of_server(change: &PermissionChange) -> bool {
@@ -74,6 +74,7 @@ impl Administration<'_, '_> {
         word: &str,
         target: Option<&LoginRecord>,
     ) -> Result<Vec<ServerPermission>, SqlError> {
+        let directory = self.registry.directory(self.session.instance)?;
         let mut kinds = Vec::new();
         for permission in &change.permissions {
             let kind = ServerPermission::of_name(&permission.name);
@@ -87,7 +88,8 @@ impl Administration<'_, '_> {
                             entity-level permissions.";
                 return Err(error(1020, text.to_owned()).with_severity(15));
             }
-            if !may_grant_on_server(kind, self.permissions) {
+            let on = target.map(|login| login.sid.as_slice());
+            if !may_grant_on_server(kind, on, (self.permissions, &directory)) {
                 return Err(match target {
                     Some(login) => not_there("find", "login", &login.name),
                     None => error(4613, "Grantor does not have GRANT permission.".to_owned()),
@@ -129,9 +131,13 @@ impl Administration<'_, '_> {
         if same_name(name, "public") {
             return Ok(PUBLIC_SID.to_vec());
         }
-        if ServerRole::of_name(name).is_some() || UNSUPPORTED_ROLES.iter().any(|known| same_name(known, name)) {
+        if is_fixed_server_role(name) {
             let text = "Cannot grant, deny or revoke permissions to or from special roles.";
             return Err(error(4617, text.to_owned()));
+        }
+        let directory = self.registry.directory(self.session.instance)?;
+        if let Some(role) = directory.security.role_named(name) {
+            return Ok(role.sid.clone());
         }
         let login = self.login_of(name)?;
         let is_own = self.permissions.server.sid() == login.sid;
@@ -147,53 +153,13 @@ impl Administration<'_, '_> {
         self.login(name)?.ok_or_else(|| not_there("find", "login", name))
     }
 
-    /// Makes a login a member of a role of the server, or no longer one.
-    ///
-    /// # Errors
-    /// 15151, 15247 for who may not; 15402 and 40510 for a role that there is not.
-    pub(crate) fn change_member(&self, (role, is_call): (&str, bool), login: &str, adds: bool) -> Result<(), SqlError> {
-        let found = ServerRole::of_name(role);
-        let may = found.map_or(self.permissions.is_administrator, |role| {
-            may_change_members(role, self.permissions)
-        });
-        if !may {
-            return Err(match is_call {
-                true => not_allowed(),
-                false => not_there("alter", "server role", role),
-            });
-        }
-        let Some(found) = found else {
-            let is_known = UNSUPPORTED_ROLES.iter().any(|known| same_name(known, role));
-            return Err(match (is_known, is_call) {
-                (true, _) => refused(&format!("The server role '{role}'")),
-                (false, true) => error(15402, format!("'{role}' is not a fixed server role.")),
-                (false, false) => not_there("alter", "server role", role),
-            });
-        };
-        let verb = if adds { "add" } else { "drop" };
-        if found == ServerRole::SysAdmin {
-            return self.set_administrator(login, adds, verb);
-        }
-        let member = self.login(login)?.ok_or_else(|| not_there(verb, "principal", login))?;
-        if member.id == SA {
-            return Err(special(login));
-        }
-        let changed = self
-            .session
-            .instance
-            .master()
-            .set_server_member(found, &member.sid, adds);
-        self.registry.reload();
-        changed.map_err(|why| of_master(&why))
-    }
-
     /// `administrators-are-out-of-reach`.
     ///
     /// # Errors
     /// 15151, as for a login that there is not.
     pub(super) fn check_in_reach(&self, login: &LoginRecord, verb: &str) -> Result<(), SqlError> {
         let directory = self.registry.directory(self.session.instance)?;
-        match self.permissions.is_administrator || !directory.may_become_administrator(&login.sid) {
+        match may_alter_login(&login.sid, self.permissions, &directory) {
             true => Ok(()),
             false => Err(not_there(verb, "login", &login.name)),
         }

@@ -3,8 +3,9 @@
 use selenite_compiler::SqlError;
 
 use super::error;
+use crate::catalog::directory::Directory;
 use crate::catalog::effective_permissions::Permissions;
-use crate::master::{ServerPermission, ServerRole};
+use crate::master::{ServerPermission, ServerRole, UserServerRole};
 
 /// Whether files of the server may be read: ADMINISTER BULK OPERATIONS.
 ///
@@ -20,10 +21,29 @@ pub fn check_bulk(permissions: &Permissions) -> Result<(), SqlError> {
     }
 }
 
-/// Whether a permission on the server may be granted, denied and revoked: what makes no other login of an administrator.
-pub fn may_grant_on_server(kind: ServerPermission, permissions: &Permissions) -> bool {
-    let is_security = permissions.server.is_in(ServerRole::SecurityAdmin);
-    permissions.is_administrator || is_security && kind != ServerPermission::Impersonate
+/// Whether a permission on the server may be granted, denied and revoked: with CONTROL SERVER what one has, and by
+/// `securityadmin` what makes no login an administrator's other self. `on` is the login that IMPERSONATE is on.
+pub fn may_grant_on_server(
+    kind: ServerPermission,
+    on: Option<&[u8]>,
+    (permissions, directory): (&Permissions, &Directory),
+) -> bool {
+    let server = &permissions.server;
+    let controls = server.may(ServerPermission::ControlServer);
+    let is_security = server.is_in(ServerRole::SecurityAdmin) && kind != ServerPermission::ControlServer;
+    permissions.is_administrator
+        || match on {
+            Some(login) => controls && may_impersonate_login(login, (permissions, directory)),
+            None => controls && server.may(kind) || is_security,
+        }
+}
+
+/// Whether a login may be changed and dropped by who may change logins (`no-way-up`): those that may become
+/// administrators by administrators, and those that have CONTROL SERVER by those who have it.
+pub fn may_alter_login(sid: &[u8], permissions: &Permissions, directory: &Directory) -> bool {
+    let controls = permissions.server.may(ServerPermission::ControlServer);
+    permissions.is_administrator
+        || !directory.may_become_administrator(sid) && (controls || !directory.security.may_control(sid))
 }
 
 /// Whether the members of a role of the server may be changed: by administrators, and by its own members unless it is
@@ -32,7 +52,53 @@ pub fn may_change_members(role: ServerRole, permissions: &Permissions) -> bool {
     permissions.is_administrator || role != ServerRole::SysAdmin && permissions.server.is_in(role)
 }
 
-/// Whether a login may be executed as: by administrators, and with IMPERSONATE on it.
-pub fn may_impersonate_login(sid: &[u8], permissions: &Permissions) -> bool {
-    permissions.is_administrator || permissions.server.impersonates(sid)
+/// Whether a login may be executed as: by administrators, with IMPERSONATE on it, and with CONTROL SERVER if it may not
+/// become an administrator.
+pub fn may_impersonate_login(sid: &[u8], (permissions, directory): (&Permissions, &Directory)) -> bool {
+    let server = &permissions.server;
+    let by_control = || {
+        server.may(ServerPermission::ControlServer)
+            && !server.is_denied_to_impersonate(sid)
+            && !directory.may_become_administrator(sid)
+    };
+    permissions.is_administrator || server.impersonates(sid) || by_control()
+}
+
+/// Whether a role of CREATE SERVER ROLE may be renamed and dropped, its members removed, and seen: with ALTER ANY SERVER
+/// ROLE, and by its owner.
+pub fn may_alter_server_role(role: &UserServerRole, permissions: &Permissions) -> bool {
+    permissions.is_administrator
+        || permissions.server.may(ServerPermission::AlterAnyServerRole)
+        || permissions.server.is_or_is_in(&role.owner)
+}
+
+/// Whether a role of CREATE SERVER ROLE is visible: to its members, too.
+pub fn sees_server_role(role: &UserServerRole, permissions: &Permissions) -> bool {
+    may_alter_server_role(role, permissions)
+        || permissions.server.is_or_is_in(&role.sid)
+        || permissions.server.may(ServerPermission::ViewAnyDefinition)
+}
+
+/// Whether members may be added to a role of CREATE SERVER ROLE, which gives them what the role has: to one that may
+/// become an administrator by administrators, to one that has CONTROL SERVER with CONTROL SERVER, and to one that may
+/// execute as others by its owner, too.
+pub fn may_add_to_server_role(role: &UserServerRole, permissions: &Permissions, directory: &Directory) -> bool {
+    let security = &directory.security;
+    let controls = permissions.server.may(ServerPermission::ControlServer);
+    let is_own = permissions.server.is_or_is_in(&role.owner);
+    let gives_no_more = || !security.may_control(&role.sid) && (is_own || !security.may_impersonate_any(&role.sid));
+    permissions.is_administrator
+        || may_alter_server_role(role, permissions)
+            && !directory.may_become_administrator(&role.sid)
+            && (controls || gives_no_more())
+}
+
+/// Whether a role of the server may be given to an owner: to oneself, to a role that one is in, to a role that one may
+/// alter, and to a login that one may execute as.
+pub fn may_own_server_role(owner: &[u8], permissions: &Permissions, directory: &Directory) -> bool {
+    let mut roles = directory.security.roles.iter();
+    let altered = roles
+        .find(|role| role.sid == owner)
+        .is_some_and(|role| may_add_to_server_role(role, permissions, directory));
+    permissions.server.is_or_is_in(owner) || altered || may_impersonate_login(owner, (permissions, directory))
 }

@@ -32,7 +32,7 @@ impl DefinitionContext<'_> {
         check_name(name)?;
         let owner = match owner {
             Some(owner) => self.principal(owner)?,
-            None => self.objects.permissions().user.map_or(DBO, |(id, _)| id),
+            None => self.objects.permissions().new_owner(),
         };
         schema_names::add(&self.database.connection, name, owner)?;
         self.create_elements(name, &create.elements)

@@ -190,6 +190,7 @@ impl DefinitionContext<'_> {
                 | DropKind::Login
                 | DropKind::User
                 | DropKind::Role
+                | DropKind::ServerRole
                 | DropKind::Certificate
                 | DropKind::CryptographicProvider
                 | DropKind::Credential

@@ -297,7 +297,13 @@ fn a_persisted_column_is_refused_if_its_value_varies_and_dropped_whatever_it_is_
     );
     succeed(&mut client, "ALTER TABLE t ADD made AS GETDATE()");
     succeed(&mut client, "ALTER TABLE t DROP COLUMN noted");
-    assert!(client.batch("ALTER TABLE t DROP COLUMN a").errors().iter().any(|(number, _)| *number == 5074));
+    assert!(
+        client
+            .batch("ALTER TABLE t DROP COLUMN a")
+            .errors()
+            .iter()
+            .any(|(number, _)| *number == 5074)
+    );
     drop(client);
     fixture.stop();
 }

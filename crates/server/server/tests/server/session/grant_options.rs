@@ -146,7 +146,10 @@ fn what_was_granted_by_control_goes_with_it() {
     let [mut client, mut ann, mut bob, mut eve] = users(&fixture);
     for on in ["ON t", "ON SCHEMA::dbo", ""] {
         succeed(&mut client, &format!("GRANT CONTROL {on} TO ann"));
-        succeed(&mut ann, "GRANT SELECT ON t TO bob WITH GRANT OPTION; DENY UPDATE ON t TO bob");
+        succeed(
+            &mut ann,
+            "GRANT SELECT ON t TO bob WITH GRANT OPTION; DENY UPDATE ON t TO bob",
+        );
         succeed(&mut bob, "GRANT SELECT ON t TO eve");
         let grantor = "SELECT USER_NAME(grantor_principal_id) FROM sys.database_permissions
                        WHERE grantee_principal_id = USER_ID('bob') AND permission_name = 'SELECT'";
@@ -184,7 +187,10 @@ fn what_was_granted_by_control_goes_with_it() {
     succeed(&mut bob, "GRANT SELECT ON t TO eve");
     succeed(&mut client, "REVOKE CONTROL ON t FROM ann CASCADE");
     all_fail(&mut eve, &[(229, "SELECT a FROM t")]);
-    succeed(&mut client, "GRANT CONTROL ON t TO ann; ALTER ROLE db_owner ADD MEMBER ann");
+    succeed(
+        &mut client,
+        "GRANT CONTROL ON t TO ann; ALTER ROLE db_owner ADD MEMBER ann",
+    );
     succeed(&mut ann, "GRANT SELECT ON t TO eve");
     succeed(&mut client, "REVOKE CONTROL ON t FROM ann");
     assert_eq!(eve.int("SELECT a FROM t"), 7);

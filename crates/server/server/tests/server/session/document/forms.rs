@@ -458,6 +458,8 @@ pub const GROUPS: &[Group] = &[
             ("CREATE ROLE", "CREATE ROLE r"),
             ("ALTER ROLE", "ALTER ROLE db_owner ADD MEMBER us3"),
             ("ALTER SERVER ROLE", "ALTER SERVER ROLE sysadmin ADD MEMBER l"),
+            ("CREATE SERVER ROLE", "CREATE SERVER ROLE sr"),
+            ("DROP SERVER ROLE", "DROP SERVER ROLE sr"),
             ("GRANT on the server", "USE master; GRANT VIEW SERVER STATE TO l"),
             (
                 "GRANT IMPERSONATE on a login",

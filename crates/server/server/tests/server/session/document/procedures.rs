@@ -39,7 +39,7 @@ pub fn write(page: &mut Page) {
     }
 }
 
-const PROCEDURES: [&str; 35] = [
+const PROCEDURES: [&str; 37] = [
     "EXEC sp_helpconstraint 't'",
     "EXEC sp_updatestats",
     "EXEC sp_MSforeachtable 'SELECT COUNT(*) FROM ?'",
@@ -60,6 +60,8 @@ const PROCEDURES: [&str; 35] = [
     "EXEC sp_getapplock 'x', 'Exclusive', 'Session'",
     "EXEC sp_help 't'",
     "EXEC sp_helpdb",
+    "EXEC sp_helpsrvrole",
+    "EXEC sp_helpsrvrolemember",
     "EXEC sp_helptext 'v'",
     "EXEC sp_pkeys 't'",
     "EXEC sp_releaseapplock 'x', 'Session'",
