@@ -600,6 +600,32 @@ def test_drivers_that_are_killed_lose_nothing_and_repeat_nothing(operation: str,
         selenite.verify(path, identity=identity)
 
 
+def test_a_driver_that_is_killed_while_it_looks_leaves_databases_that_wait(folder: Path) -> None:
+    """What it had looked at may be looked at again; none is under way, and none has lost an attempt."""
+    paths = make_databases(folder, 40)
+    execute("encrypt", Fleet(paths), operations.encrypt(identity=OLD))
+    driver = subprocess.Popen(
+        [sys.executable, "-c", DRIVER, "verify", *paths], stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    assert driver.stdout
+    for line in driver.stdout:
+        if line == "3\n":
+            os.killpg(driver.pid, signal.SIGKILL)
+    assert driver.wait() == -signal.SIGKILL
+    connection = selenite.connect("run.state", identity=OLD)
+    states = {state for (state,) in connection.execute("SELECT state FROM task")}
+    connection.close()
+    assert "waiting" in states and states <= {"waiting", "done"}
+    operation = operations.verify(identity=OLD)
+    report = execute("run.state", Fleet(paths), operation)
+    assert report.counts == {"done": 40}
+    assert {one["attempts"] for one in report.databases} == {1}
+    assert all(one["started"] <= one["ended"] for one in report.databases)
+    # A later process reads the same from the state.
+    with Run("run.state", Fleet(paths), operation, identity=OLD) as run:
+        assert run.report().json() == report.json()
+
+
 def test_the_command_line_does_the_same(folder: Path) -> None:
     make_databases(folder, 3)
     line = [sys.executable, "-m", "selenite.fleet", "encrypt", "--glob", "databases/*.db", "--state", "state"]

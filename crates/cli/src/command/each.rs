@@ -35,12 +35,13 @@ impl Answer {
     }
 }
 
-/// Prints an answer for each name in a file, or in standard input if that is `-`.
+/// Prints an answer for each name in a file, or in standard input if that is `-`. `answer` is told when the name was read
+/// at the latest.
 ///
 /// # Errors
 /// [`CliError::Answer`] with the exit status of the first error of a database;
 /// [`EngineError::Io`] if the list cannot be read.
-pub fn run(list: Option<&Path>, mut answer: impl FnMut(&Path) -> Answer) -> Result<(), CliError> {
+pub fn run(list: Option<&Path>, mut answer: impl FnMut(&Path, Instant) -> Answer) -> Result<(), CliError> {
     // The command line has either a database or a list.
     let Some(list) = list else { return Ok(()) };
     let cannot_read = |source| EngineError::Io {
@@ -57,6 +58,7 @@ pub fn run(list: Option<&Path>, mut answer: impl FnMut(&Path) -> Answer) -> Resu
     let mut names = BufReader::new(names);
     let mut output = Output::take();
     let mut written = Instant::now();
+    let mut asked = None;
     let mut first_error = 0;
     let mut name = Vec::new();
     while names.read_until(0, &mut name).map_err(cannot_read)? > 0 {
@@ -64,13 +66,18 @@ pub fn run(list: Option<&Path>, mut answer: impl FnMut(&Path) -> Answer) -> Resu
             name.pop();
         }
         let path = Path::new(OsStr::from_bytes(&name));
-        let (text, status) = text_of(path, answer(path));
+        let asked_at = *asked.get_or_insert_with(Instant::now);
+        let (text, status) = text_of(path, answer(path, asked_at));
         output.line(&text)?;
         if first_error == 0 {
             first_error = status;
         }
         name.clear();
-        if !names.buffer().contains(&0) || written.elapsed() > WRITE_INTERVAL {
+        let is_last_read = !names.buffer().contains(&0);
+        if is_last_read {
+            asked = None;
+        }
+        if is_last_read || written.elapsed() > WRITE_INTERVAL {
             output.flush()?;
             written = Instant::now();
         }

@@ -7,7 +7,7 @@ pub mod table;
 use std::io::IsTerminal;
 use std::path::Path;
 
-use selenite::folder::{Entry, Limits, Listing, ListingContext};
+use selenite::folder::{Entry, Listing, ListingContext};
 use selenite::storage::Disk;
 use selenite::{Access, EngineError, EpochCounts, Sealed, SlotKind, Status, Suite, Superblocks, utc, whole_file};
 use serde_json::{Value, json};
@@ -24,8 +24,8 @@ use crate::terminal;
 
 pub fn run(arguments: &arguments::Status, access: &Access) -> Result<(), CliError> {
     let Some(path) = &arguments.database else {
-        return each::run(arguments.files0_from.as_deref(), |path| {
-            answer(path, access, arguments.limits())
+        return each::run(arguments.files0_from.as_deref(), |path, asked| {
+            answer(path, access, &ListingContext::keyless(arguments.limits()).asked_at(asked))
         });
     };
     if path.is_dir() || arguments.prometheus {
@@ -56,10 +56,10 @@ pub fn run(arguments: &arguments::Status, access: &Access) -> Result<(), CliErro
 }
 
 /// The answer about one of several databases.
-fn answer(path: &Path, access: &Access, limits: Limits) -> Answer {
+fn answer(path: &Path, access: &Access, context: &ListingContext) -> Answer {
     match selenite::status(&Disk, path, access) {
         Ok(status) => Answer {
-            result: Some(json(&status, &ListingContext::keyless(limits).judge(&status))),
+            result: Some(json(&status, &context.judge(&status))),
             error: None,
         },
         Err(error) => Answer::failed(error),

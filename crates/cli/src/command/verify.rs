@@ -1,6 +1,7 @@
 //! `selenite verify`.
 
 use std::path::Path;
+use std::time::Instant;
 
 use selenite::anchor::{Comparison, Verdict};
 use selenite::folder::{Limits, ListingContext};
@@ -25,8 +26,9 @@ pub fn run(arguments: &arguments::Verify, access: &Access) -> Result<(), CliErro
         write_anchor: arguments.write_anchor.as_deref(),
     };
     let Some(path) = &arguments.database else {
-        return each::run(arguments.files0_from.as_deref(), |path| {
-            answer(path, access, &how, arguments.with_status).unwrap_or_else(Answer::failed)
+        return each::run(arguments.files0_from.as_deref(), |path, asked| {
+            let asked = arguments.with_status.then_some(asked);
+            answer(path, access, &how, asked).unwrap_or_else(Answer::failed)
         });
     };
     let meter = Meter::start();
@@ -45,17 +47,23 @@ pub fn run(arguments: &arguments::Verify, access: &Access) -> Result<(), CliErro
     Ok(())
 }
 
-/// The answer about one of several databases.
-fn answer(path: &Path, access: &Access, how: &Verify<'_>, with_status: bool) -> Result<Answer, EngineError> {
+/// The answer about one of several databases, with the status of one for which that was asked.
+fn answer(
+    path: &Path,
+    access: &Access,
+    how: &Verify<'_>,
+    status_asked: Option<Instant>,
+) -> Result<Answer, EngineError> {
     let report = verify::verify(&Disk, path, access, how, &Watch::none())?;
     let error = judge(&report).err();
     if error.is_none() {
         remember(|notes| notes.keep(path, &report));
     }
     let mut result = json(path, &report);
-    if with_status {
+    if let Some(asked) = status_asked {
         let status = Status::of_verified(&Disk, path, &report.physical)?;
-        result["status"] = status::json(&status, &ListingContext::keyless(Limits::default()).judge(&status));
+        let context = ListingContext::keyless(Limits::default()).asked_at(asked);
+        result["status"] = status::json(&status, &context.judge(&status));
     }
     Ok(Answer {
         result: Some(result),

@@ -16,6 +16,7 @@ mod warning;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 pub use entry::{Entry, Kind};
 pub use warning::{Limits, Warning};
@@ -66,6 +67,7 @@ pub struct ListingContext {
     notes: VerifyNotes,
     limits: Limits,
     now: u64,
+    asked: Instant,
 }
 
 impl ListingContext {
@@ -79,6 +81,7 @@ impl ListingContext {
             notes: VerifyNotes::load()?,
             limits,
             now: now(),
+            asked: Instant::now(),
         })
     }
 
@@ -91,6 +94,7 @@ impl ListingContext {
             notes: VerifyNotes::load().unwrap_or(VerifyNotes::of(None)),
             limits,
             now: now(),
+            asked: Instant::now(),
         }
     }
 
@@ -104,6 +108,12 @@ impl ListingContext {
     #[must_use]
     pub fn at(self, now: u64) -> Self {
         Self { now, ..self }
+    }
+
+    /// The same for what was asked at this moment, not later: the files of a folder are not listed again for it.
+    #[must_use]
+    pub fn asked_at(self, asked: Instant) -> Self {
+        Self { asked, ..self }
     }
 
     /// Lists every database in `folder` and below.
@@ -140,7 +150,7 @@ impl ListingContext {
             FileContent::Foreign.sealed(path)?;
         }
         let mut listing = self.nothing();
-        let adjacent = AdjacentFiles::of(path, &mut listing.unreadable);
+        let adjacent = AdjacentFiles::of(path, self.asked, &mut listing.unreadable);
         listing
             .databases
             .push(Entry::new(path, &file, format, &adjacent, self)?);
@@ -156,7 +166,7 @@ impl ListingContext {
         } else {
             Kind::Plain
         };
-        let adjacent = AdjacentFiles::of(&status.path, &mut Vec::new());
+        let adjacent = AdjacentFiles::of(&status.path, self.asked, &mut Vec::new());
         Entry::judged((&status.path, size, kind), status.sealed.clone(), None, &adjacent, self)
     }
 

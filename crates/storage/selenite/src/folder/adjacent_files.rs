@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use selenite_format::{journal, wal};
 use selenite_vfs::operation_file;
@@ -33,11 +33,12 @@ impl AdjacentFiles {
         Self { names, drafts, plain }
     }
 
-    /// The files beside one database. A folder that cannot be listed is added to `unreadable`.
-    pub fn of(path: &Path, unreadable: &mut Vec<Unreadable>) -> Self {
+    /// The files beside one database, as of `asked` or later. A folder that cannot be listed is added to `unreadable`.
+    pub fn of(path: &Path, asked: Instant, unreadable: &mut Vec<Unreadable>) -> Self {
+        static LAST: LastFolder = LastFolder(Mutex::new(None));
         let folder = folder_of(path);
         let name = path.file_name().unwrap_or_default();
-        let all = names_in(folder, unreadable);
+        let all = LAST.names(folder, asked, unreadable);
         let names = Names {
             path: folder.to_owned(),
             names: all.beside(name),
@@ -93,30 +94,35 @@ impl AdjacentFiles {
     }
 }
 
-/// The names of the files in a folder. Those of the last folder are kept while it does not change: of many
-/// databases in one folder, each asks for them.
-fn names_in(folder: &Path, unreadable: &mut Vec<Unreadable>) -> Arc<FolderNames> {
-    static KEPT: Mutex<Option<KeptNames>> = Mutex::new(None);
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    let asked = SystemTime::now();
-    let state = folder_state(folder);
-    if let (Some(kept), Some(state)) = (kept.as_ref(), state)
-        && kept.state == state
-    {
-        return kept.names.clone();
+/// The last folder that was listed: of many databases in one folder, each asks for its names.
+struct LastFolder(Mutex<Option<KeptNames>>);
+
+impl LastFolder {
+    /// The names of the files in a folder, as of `asked` or later. They are listed again if they were listed before that,
+    /// unless the folder shows that it is unchanged.
+    fn names(&self, folder: &Path, asked: Instant, unreadable: &mut Vec<Unreadable>) -> Arc<FolderNames> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (begun, clock) = (Instant::now(), SystemTime::now());
+        let state = folder_state(folder);
+        if let (Some(kept), Some(state)) = (kept.as_ref(), &state)
+            && kept.is_of(state, asked)
+        {
+            return kept.names.clone();
+        }
+        let unreadable_count = unreadable.len();
+        let listed = Walk::of(folder).next(unreadable);
+        let names = Arc::new(FolderNames::new(listed.map_or_else(Vec::new, |listed| listed.names)));
+        *kept = state
+            .filter(|_| unreadable.len() == unreadable_count)
+            .map(|state| KeptNames {
+                // A change in the moment of an earlier one may leave the folder's time as it is.
+                is_settled: clock.duration_since(state.1).is_ok_and(|age| age >= SETTLED),
+                state,
+                begun,
+                names: names.clone(),
+            });
+        names
     }
-    let unreadable_count = unreadable.len();
-    let listed = Walk::of(folder).next(unreadable);
-    let names = Arc::new(FolderNames::new(listed.map_or_else(Vec::new, |listed| listed.names)));
-    // A change in the moment of an earlier one may leave the folder's time as it is.
-    let is_settled = |&(_, changed): &FolderState| asked.duration_since(changed).is_ok_and(|age| age >= SETTLED);
-    *kept = state
-        .filter(|state| is_settled(state) && unreadable.len() == unreadable_count)
-        .map(|state| KeptNames {
-            state,
-            names: names.clone(),
-        });
-    names
 }
 
 /// Device and inode of a folder, and when its files last changed.
@@ -124,7 +130,17 @@ type FolderState = ((u64, u64), SystemTime);
 
 struct KeptNames {
     state: FolderState,
+    /// Whether each later change of the folder shows in its state.
+    is_settled: bool,
+    /// When they began to be listed.
+    begun: Instant,
     names: Arc<FolderNames>,
+}
+
+impl KeptNames {
+    fn is_of(&self, state: &FolderState, asked: Instant) -> bool {
+        self.state.0 == state.0 && (self.begun >= asked || (self.is_settled && self.state == *state))
+    }
 }
 
 /// The names of the files in a folder, found by how they begin or end: a fleet has many databases in one folder, and looks
@@ -309,6 +325,22 @@ mod tests {
         }
     }
 
+    /// Also one whose files change all the time, as those of databases in use do.
+    #[test]
+    fn a_folder_is_listed_once_for_all_that_was_asked_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let last = LastFolder(Mutex::new(None));
+        let names = |asked: Instant| last.names(folder.path(), asked, &mut Vec::new());
+        let asked = Instant::now();
+        let first = names(asked);
+        std::fs::write(folder.path().join("app.db.bak"), "").unwrap();
+        assert!(Arc::ptr_eq(&first, &names(asked)));
+        let second = names(Instant::now());
+        assert_eq!(second.beside(OsStr::new("app.db")), ["app.db.bak"]);
+        let other = tempfile::tempdir().unwrap();
+        assert!(last.names(other.path(), asked, &mut Vec::new()).sorted.is_empty());
+    }
+
     #[test]
     fn a_draft_that_a_process_works_on_is_skipped() {
         use crate::storage::{Disk, Storage};
@@ -322,7 +354,7 @@ mod tests {
         for name in names {
             std::fs::write(folder.path().join(name), "").unwrap();
         }
-        let drafts = || AdjacentFiles::of(&path, &mut Vec::new()).drafts_of(OsStr::new("app.db"));
+        let drafts = || AdjacentFiles::of(&path, Instant::now(), &mut Vec::new()).drafts_of(OsStr::new("app.db"));
         assert_eq!(drafts().len(), 3, "no process holds them");
         let held = [names[0], names[2]].map(|name| Disk.claim(&folder.path().join(name)).unwrap().unwrap());
         assert_eq!(drafts(), Vec::<PathBuf>::new());

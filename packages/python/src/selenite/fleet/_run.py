@@ -18,7 +18,7 @@ from typing import Optional, Union
 from ._executor import Ended, Executor, LocalExecutor, Task
 from ._fleet import Fleet
 from ._report import Report
-from ._state import State
+from ._state import State, now
 from .operations import Identity, Operation, _spec
 
 
@@ -156,6 +156,7 @@ class _Batch:
         self.size = len(tasks)
         self.running = len(tasks)
         self.started = time.monotonic()
+        self.began = now()
 
 
 class _Driver:
@@ -186,6 +187,7 @@ class _Driver:
         self._batch_count = 0
         self._batch_size = 1.0
         self._alone: set[int] = set()
+        self._attempts: Counter[int] = Counter()
         self._on_host: Counter[str] = Counter()
         self._may_start = 0.0
         counts = state.counts()
@@ -201,7 +203,8 @@ class _Driver:
         self._is_interrupted = True
 
     def run(self) -> None:
-        for number, path, node, before in self._state.waiting():
+        for number, path, node, before, attempts in self._state.waiting():
+            self._attempts[number] = attempts
             known = before if self._operation.has_before else {}
             self._waiting.append(Task(number, path, node, self._operation, known))
         while True:
@@ -280,7 +283,9 @@ class _Driver:
     def _start(self, tasks: list[Task], host: str) -> None:
         batch = _Batch(tasks, host)
         for task in tasks:
-            self._state.started(task.number)
+            self._attempts[task.number] += 1
+            if not self._operation.is_look:
+                self._state.started(task.number, self._attempts[task.number], batch.began)
             self._running[task.number] = (task, batch)
         self._batch_count += 1
         self._on_host[host] += 1
@@ -312,27 +317,29 @@ class _Driver:
         task, batch = self._running.pop(ended.number)
         self._end(batch)
         if ended.before is not None:
-            self._state.known(task.number, ended.before)
+            # The look is no attempt.
+            self._attempts[task.number] -= 1
+            self._state.known(task.number, ended.before, self._attempts[task.number])
             again = Task(task.number, task.path, task.node, task.operation, ended.before)
             if is_last:
-                self._state.again(task.number, {})
+                self._state.again(task.number, {}, self._attempts[task.number])
             else:
                 self._waiting.appendleft(again)
             return
+        attempts = self._attempts[task.number]
         if ended.error is not None and self._may_repeat(ended):
-            attempts = self._state.again(task.number, ended.error)
+            self._state.again(task.number, ended.error, attempts)
             self._alone.add(task.number)
             if not is_last:
                 # Others that wait for the same thing don't all come back at once.
                 wait = self._limits.retry_seconds * 2 ** (attempts - 1) * random.uniform(0.5, 1.5)  # noqa: S311
                 heapq.heappush(self._later, (time.monotonic() + wait, next(self._numbers), task))
             return
+        self._state.ended(ended, attempts, batch.began)
         if ended.error is not None:
-            self._state.failed(task.number, ended.worker, ended.error)
             self._failed += 1
             self._new_failures += 1
         else:
-            self._state.done(task.number, ended.worker, ended.result or {})
             self._done += 1
         if self._progress:
             error = str(ended.error["message"]) if ended.error else None
@@ -343,7 +350,7 @@ class _Driver:
     def _may_repeat(self, ended: Ended) -> bool:
         """Operations look first how far they are, so a lost one may be repeated; an answer stands, but for "in use"."""
         is_temporary = ended.is_lost or (ended.error or {}).get("kind") == "BusyError"
-        return is_temporary and self._state.attempts(ended.number) < self._limits.attempts
+        return is_temporary and self._attempts[ended.number] < self._limits.attempts
 
 
 _BATCH_SECONDS = 0.5

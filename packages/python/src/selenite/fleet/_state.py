@@ -1,7 +1,8 @@
 """The state of a run: a database of its own, encrypted, which a later process goes on with.
 
 A task is `waiting`, `started`, `done` or `failed`. What is `started` when a driver begins was left by one that died: it
-waits again, since every operation looks first how far it is.
+waits again, since every operation looks first how far it is. That a look was started is not stored: it is repeated if its
+driver dies.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from datetime import datetime, timezone
 from typing import Any, Optional
 
 from .._connection import connect
+from ._executor import Ended
 from ._fleet import Database
 from .operations import Operation, failure
 
@@ -38,6 +40,9 @@ class State:
 
     def __init__(self, path: str, operation: Operation, identity: Optional[str]):
         self._path = path
+        self._ended: list[tuple[Any, ...]] = []
+        # Of this driver's tasks, so that a report need not parse them.
+        self._results: dict[int, Mapping[str, Any]] = {}
         # Not by a link's own name: another driver would have another lock.
         self._lock = _lock(os.path.realpath(path))
         try:
@@ -66,7 +71,8 @@ class State:
 
     def add(self, databases: Iterable[Database]) -> None:
         """Adds databases that are not in the run yet. The state is none of them, whatever a pattern says."""
-        rows = (self._row(one) for one in databases if not self._is_state(one))
+        own = os.stat(self._path)
+        rows = (self._row(one) for one in databases if not _is_file(own, one.path))
         self._connection.execute("BEGIN")
         # NULLs are different from each other in a UNIQUE constraint.
         self._connection.executemany(
@@ -86,79 +92,94 @@ class State:
         error = failure(ValueError("a name that is not UTF-8, or has a zero byte"))
         return shown, database.node, labels, "failed", _text(error)
 
-    def _is_state(self, database: Database) -> bool:
-        with suppress(OSError, ValueError):
-            return os.path.samefile(database.path, self._path)
-        return False
-
     def retry_failed(self) -> None:
         """Lets what failed wait again."""
         self._connection.execute("UPDATE task SET state = 'waiting', attempts = 0 WHERE state = 'failed'")
 
-    def waiting(self) -> Iterator[tuple[int, str, Optional[str], Optional[dict[str, Any]]]]:
-        """The tasks to do: id, path, node, and what was stored before the first attempt."""
-        rows = self._connection.execute("SELECT id, path, node, before FROM task WHERE state = 'waiting' ORDER BY id")
-        for number, path, node, before in rows.fetchall():
-            yield number, path, node, json.loads(before) if before else None
+    def waiting(self) -> Iterator[tuple[int, str, Optional[str], Optional[dict[str, Any]], int]]:
+        """The tasks to do: id, path, node, what was stored before the first attempt, how many attempts there were."""
+        rows = self._connection.execute(
+            "SELECT id, path, node, before, attempts FROM task WHERE state = 'waiting' ORDER BY id"
+        )
+        for number, path, node, before, attempts in rows.fetchall():
+            yield number, path, node, json.loads(before) if before else None, attempts
 
     def counts(self) -> dict[str, int]:
         """How many tasks are in each state."""
+        self._write_ended()
         return dict(self._connection.execute("SELECT state, count(*) FROM task GROUP BY state"))
 
     def commit(self) -> None:
         """Stores what was written since the last call. What a driver that dies has not stored is looked at again."""
+        self._write_ended()
         if self._connection.in_transaction:
             self._connection.execute("COMMIT")
 
-    def _write(self, sql: str, values: tuple[Any, ...]) -> None:
-        """Writes in a transaction that goes on until ``commit``: each has its cost."""
+    def _begin(self) -> None:
+        """Begins a transaction that goes on until ``commit``: each has its cost."""
         if not self._connection.in_transaction:
             self._connection.execute("BEGIN")
+
+    def _write(self, sql: str, values: tuple[Any, ...]) -> None:
+        self._begin()
         self._connection.execute(sql, values)
 
-    def started(self, number: int) -> None:
+    def _write_ended(self) -> None:
+        """Writes the tasks that have ended, in the order in which they are in the table."""
+        if self._ended:
+            self._begin()
+            self._ended.sort(key=lambda row: int(row[-1]))
+            self._connection.executemany(
+                "UPDATE task SET state = ?, attempts = ?, worker = ?, started = ?, ended = ?, result = ?, error = ?"
+                " WHERE id = ?",
+                self._ended,
+            )
+            self._ended.clear()
+
+    def started(self, number: int, attempts: int, moment: str) -> None:
+        """Stores that a task which changes something is about to begin."""
         self._write(
-            "UPDATE task SET state = 'started', attempts = attempts + 1, started = ? WHERE id = ?", (now(), number)
+            "UPDATE task SET state = 'started', attempts = ?, started = ? WHERE id = ?", (attempts, moment, number)
         )
 
-    def known(self, number: int, before: Mapping[str, Any]) -> None:
-        """Stores what a repetition has to know: from now on the operation may have begun. The look is no attempt."""
-        self._write("UPDATE task SET before = ?, attempts = attempts - 1 WHERE id = ?", (_text(before), number))
+    def known(self, number: int, before: Mapping[str, Any], attempts: int) -> None:
+        """Stores what a repetition has to know: from now on the operation may have begun."""
+        self._write("UPDATE task SET before = ?, attempts = ? WHERE id = ?", (_text(before), attempts, number))
         self.commit()
 
-    def done(self, number: int, worker: str, result: Mapping[str, Any]) -> None:
-        self._end(number, "done", worker, _text(result), None)
+    def ended(self, ended: Ended, attempts: int, started: str) -> None:
+        """Stores a result or an error, by the next ``commit``."""
+        result = error = None
+        if ended.error is None:
+            found = dict(ended.result or {})
+            result = _text(found)
+            self._results[ended.number] = found
+        else:
+            error = _text(ended.error)
+        state = "done" if error is None else "failed"
+        self._ended.append((state, attempts, ended.worker, started, now(), result, error, ended.number))
 
-    def failed(self, number: int, worker: str, error: Mapping[str, Any]) -> None:
-        self._end(number, "failed", worker, None, _text(error))
-
-    def again(self, number: int, error: Mapping[str, Any]) -> int:
-        """Lets a task wait for another attempt; returns how many there were."""
-        self._write("UPDATE task SET state = 'waiting', error = ? WHERE id = ?", (_text(error), number))
-        found = self._connection.execute("SELECT attempts FROM task WHERE id = ?", (number,)).fetchone()
-        return int(found[0])
-
-    def attempts(self, number: int) -> int:
-        return int(self._connection.execute("SELECT attempts FROM task WHERE id = ?", (number,)).fetchone()[0])
-
-    def _end(self, number: int, state: str, worker: str, result: Optional[str], error: Optional[str]) -> None:
+    def again(self, number: int, error: Mapping[str, Any], attempts: int) -> None:
+        """Lets a task wait for another attempt."""
         self._write(
-            "UPDATE task SET state = ?, worker = ?, ended = ?, result = ?, error = ? WHERE id = ?",
-            (state, worker, now(), result, error, number),
+            "UPDATE task SET state = 'waiting', attempts = ?, error = ? WHERE id = ?", (attempts, _text(error), number)
         )
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Every task, for a report."""
-        self._connection.row_factory = sqlite3.Row
-        try:
-            rows = self._connection.execute("SELECT * FROM task ORDER BY path, node").fetchall()
-        finally:
-            self._connection.row_factory = None
-        for row in rows:
-            found = dict(row)
+        """Every task, by path and node, for a report."""
+        self._write_ended()
+        cursor = self._connection.execute("SELECT * FROM task")
+        names = [column[0] for column in cursor.description]
+        found = [dict(zip(names, row)) for row in cursor]
+        found.sort(key=lambda row: (row["path"], row["node"] or ""))
+        for row in found:
+            known = self._results.get(row["id"])
             for name in ("labels", "before", "result", "error"):
-                found[name] = json.loads(found[name]) if found[name] else None
-            yield found
+                if name == "result" and known is not None:
+                    row[name] = known
+                else:
+                    row[name] = json.loads(row[name]) if row[name] else None
+            yield row
 
     def created(self) -> str:
         return str(self._connection.execute("SELECT created FROM run").fetchone()[0])
@@ -169,6 +190,12 @@ class State:
         finally:
             self._connection.close()
             os.close(self._lock)
+
+
+def _is_file(file: os.stat_result, path: str) -> bool:
+    with suppress(OSError, ValueError):
+        return os.path.samestat(os.stat(path), file)
+    return False
 
 
 def _lock(path: str) -> int:
