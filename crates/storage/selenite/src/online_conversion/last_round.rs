@@ -161,12 +161,12 @@ impl Run<'_> {
             file.sync()
         });
         emptied.map_err(io_error("empty", &log))?;
-        with_hand_over(writer, |hand_over| {
-            hand_over.announce();
-            Ok(())
-        })?;
-        copying.draft.replace(&self.path)?;
-        Ok(true)
+        let announced = with_hand_over(writer, |hand_over| hand_over.announce());
+        let renamed = announced.and_then(|()| copying.draft.replace(&self.path));
+        if renamed.is_err() {
+            let _ = with_hand_over(writer, |hand_over| hand_over.withdraw());
+        }
+        renamed.map(|()| true)
     }
 }
 

@@ -1,5 +1,8 @@
 //! A kill at any step of an online conversion leaves one database that has all commits.
 
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -7,7 +10,7 @@ use rusqlite::{Connection, ErrorCode};
 use selenite::Access;
 use selenite_testing::own_process::test_command;
 
-use crate::online_conversion::{Converting, GOALS, Goal, is_done, is_encrypted, made_in, number, open, run};
+use crate::online_conversion::{Converting, GOALS, Goal, is_done, is_encrypted, made, made_in, number, open, run, stock};
 use crate::support::Fixture;
 
 /// Tries to write. Does nothing when it is run as a test.
@@ -71,14 +74,84 @@ fn check_commits(connection: &Connection, commits: i64, at: &str) {
     assert_eq!(pairs, commits - 1, "{at}");
 }
 
-fn check_a_kill_at_any_step(goal: Goal, journal_mode: &str) {
-    let count = {
+fn step_count(goal: Goal, journal_mode: &str) -> u32 {
+    let fixture = Fixture::new();
+    let path = made_in(&fixture, 300, goal, journal_mode);
+    let said = run(&fixture, &path, goal);
+    let count = said.strip_prefix("done after ").and_then(|rest| rest.split(' ').next());
+    count.unwrap().parse().unwrap()
+}
+
+/// The file that a process has open and that has lost this name. It is only read.
+fn nameless(pid: u32, name: &str) -> Option<File> {
+    let entries = std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap();
+    let mut paths = entries.map(|entry| entry.unwrap().path());
+    let found = paths.find(|path| std::fs::read_link(path).is_ok_and(|link| link.ends_with(format!("{name} (deleted)"))))?;
+    Some(File::open(found).unwrap())
+}
+
+/// One that opened it before without the extension, and has no lock on it yet, would go on in it, with the log of the new
+/// one.
+#[test]
+fn no_program_uses_the_file_that_lost_its_name_wherever_a_kill_came() {
+    let count = step_count(Goal::Encrypted, "WAL");
+    let mut renamed = 0;
+    for stop_at in count - LAST_STEPS..count {
         let fixture = Fixture::new();
-        let path = made_in(&fixture, 300, goal, journal_mode);
-        let said = run(&fixture, &path, goal);
-        let count = said.strip_prefix("done after ").and_then(|rest| rest.split(' ').next());
-        count.unwrap().parse::<u32>().unwrap()
-    };
+        let path = made(&fixture, 300, Goal::Encrypted);
+        let before = std::fs::metadata(&path).unwrap().ino();
+        let mut converting = Converting::start(&fixture, &path, Goal::Encrypted, (stop_at, 5000));
+        let step = converting.hear();
+        if std::fs::metadata(&path).unwrap().ino() == before || step.starts_with("done") {
+            continue;
+        }
+        let mut old = nameless(converting.child.id(), "app.db").expect("it has it open");
+        converting.child.kill().unwrap();
+        converting.child.wait().unwrap();
+        let mut content = Vec::new();
+        old.read_to_end(&mut content).unwrap();
+        let copy = fixture.path("copy.db");
+        std::fs::write(&copy, &content).unwrap();
+        let used = Connection::open(&copy).unwrap().execute("INSERT INTO log (number) VALUES (1)", []);
+        let code = used.map_err(|error| error.sqlite_error_code());
+        assert_eq!(code, Err(Some(ErrorCode::NotADatabase)), "{step}");
+        renamed += 1;
+    }
+    assert!(renamed > 2, "{renamed}");
+}
+
+/// More than there are from the last look at others on.
+const LAST_STEPS: u32 = 12;
+
+/// It is marked as one that lost its name.
+#[test]
+fn a_kill_before_the_rename_leaves_a_file_whose_mark_is_taken_back() {
+    let count = step_count(Goal::Encrypted, "WAL");
+    let fixture = Fixture::new();
+    let path = made(&fixture, 300, Goal::Encrypted);
+    let is_before_rename = (count - LAST_STEPS..count).any(|stop_at| {
+        let mut converting = Converting::start(&fixture, &path, Goal::Encrypted, (stop_at, 5000));
+        converting.hear() == "stopped at rename"
+    });
+    assert!(is_before_rename);
+    let (mut other, is_reading) = stock(&path);
+    assert!(!is_reading, "the mark is not there");
+    other.wait().unwrap();
+    let connection = open(&fixture, &path);
+    assert_eq!(number(&connection, "SELECT count(*) FROM note"), 300);
+    let (mut other, is_reading) = stock(&path);
+    assert!(is_reading, "the mark is still there");
+    drop(other.stdin.take());
+    other.wait().unwrap();
+    connection.execute_batch(&commit(1)).unwrap();
+    let said = run(&fixture, &path, Goal::Encrypted);
+    assert!(said.starts_with("done after"), "{said}");
+    assert_eq!(number(&connection, "SELECT count(*) FROM log"), 1);
+    assert!(is_encrypted(&connection));
+}
+
+fn check_a_kill_at_any_step(goal: Goal, journal_mode: &str) {
+    let count = step_count(goal, journal_mode);
     let mut after = 0;
     for stop_at in 0..count {
         let fixture = Fixture::new();

@@ -120,6 +120,63 @@ fn a_connection_with_a_log_does_not_move_to_a_database_in_rollback_mode() {
     }
 }
 
+/// SQLite looks for one only before it opens a log. Page 1 may be that of a change to WAL mode that was not committed.
+#[test]
+fn a_connection_with_a_log_does_not_move_to_a_database_with_a_hot_journal() {
+    for goal in GOALS {
+        let fixture = Fixture::new();
+        let path = made(&fixture, 300, goal);
+        let sleeper = open(&fixture, &path);
+        assert_eq!(number(&sleeper, "SELECT count(*) FROM note"), 300);
+        let said = run(&fixture, &path, goal);
+        assert!(said.starts_with("done after"), "{said}");
+        let other = open(&fixture, &path);
+        assert_eq!(mode(&other, "PRAGMA journal_mode = DELETE"), "delete");
+        // What a process leaves that is killed when it has written page 1, and not deleted the journal.
+        other
+            .execute_batch("PRAGMA synchronous = OFF; BEGIN; PRAGMA user_version = 7")
+            .unwrap();
+        let journal = std::fs::read(fixture.path("app.db-journal")).unwrap();
+        other.execute_batch("ROLLBACK").unwrap();
+        assert_eq!(mode(&other, "PRAGMA journal_mode = WAL"), "wal");
+        other.close().unwrap();
+        std::fs::write(fixture.path("app.db-journal"), journal).unwrap();
+        let insert = "INSERT INTO log (number) VALUES (1)";
+        for _ in 0..2 {
+            assert!(sleeper.execute_batch(insert).is_err());
+        }
+        let other = open(&fixture, &path);
+        assert_eq!(mode(&other, "PRAGMA journal_mode"), "delete");
+        assert!(sleeper.execute_batch(insert).is_err());
+        assert_eq!(mode(&other, "PRAGMA journal_mode = WAL"), "wal");
+        sleeper.execute_batch(insert).unwrap();
+        assert_eq!(number(&other, "SELECT count(*) FROM log"), 1);
+        assert_eq!(mode(&sleeper, "PRAGMA integrity_check"), "ok");
+    }
+}
+
+/// It has no lock yet, and does not move.
+#[test]
+fn a_connection_whose_file_has_lost_its_name_leaves_the_log_of_another_alone() {
+    let fixture = Fixture::new();
+    let path = made(&fixture, 300, Goal::Decrypted);
+    let late = Connection::open(fixture.access().uri(&path).as_str()).unwrap();
+    let plain = fixture.plain(
+        "other.db",
+        "PRAGMA journal_mode = WAL; CREATE TABLE log (id INTEGER PRIMARY KEY AUTOINCREMENT, number, filler)",
+    );
+    std::fs::rename(plain, &path).unwrap();
+    let other = Connection::open(&path).unwrap();
+    other.execute("INSERT INTO log (number) VALUES (5)", []).unwrap();
+    late.busy_timeout(std::time::Duration::ZERO).unwrap();
+    let inserted = late.execute("INSERT INTO log (number) VALUES (1)", []);
+    let refused = inserted.map_err(|error| error.sqlite_error().map(|error| error.extended_code));
+    assert_eq!(refused, Err(Some(rusqlite::ffi::SQLITE_IOERR_VNODE)));
+    other.execute("INSERT INTO log (number) VALUES (6)", []).unwrap();
+    assert_eq!(number(&other, "SELECT sum(number) FROM log"), 11);
+    assert_eq!(mode(&other, "PRAGMA integrity_check"), "ok");
+}
+
 /// It holds no lock: it is told by its descriptor.
 #[test]
 fn an_idle_process_without_the_extension_is_named_in_rollback_mode() {

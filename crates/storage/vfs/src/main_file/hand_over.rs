@@ -9,9 +9,15 @@
 //! - old-is-whole: until the rename the old database is complete without its log: all frames are copied to the file
 //!   before the log is emptied, and the index is invalid before that, so that it is read from the log again.
 //! - announced-before: the index says so before the rename: connections look at the path from then on.
+//! - retired-before: an unencrypted file is marked as retired before it loses its name: a process that opened it without
+//!   the extension, and has no lock yet, must not write on in a file without a name, with the new file's log, if this
+//!   process is killed. A file with its name is no such file: the mark is taken back (`move_over.rs`, mark-is-taken-back).
 
 use super::MainFile;
-use super::move_over::{CHECKPOINT_LOCK, LOCK_COUNT, RETIRED_VERSIONS, WRITE_LOCK, silence};
+use super::move_over::{
+    CHECKPOINT_LOCK, LOCK_COUNT, PENDING_BYTE, RETIRED_VERSIONS, VERSIONS, VERSIONS_AT, WAL_VERSIONS, WRITE_LOCK,
+    silence,
+};
 use crate::database::Content;
 use crate::error::VfsError;
 use crate::ffi::{ByteLock, Code, ShmLock, ShmRegion, SyncFlags, descriptors_of, lock_byte_of_description};
@@ -126,17 +132,52 @@ impl<'a> HandOver<'a> {
         }
     }
 
-    /// Announces the rename that follows. All locks are held, and the log is empty.
-    pub fn announce(&self) {
+    /// Announces the rename that follows, and marks an unencrypted file as retired. All locks are held, and the log is
+    /// empty.
+    ///
+    /// # Errors
+    /// Those of the VFS below; the rename must not follow then, and [`HandOver::withdraw`] has to.
+    pub fn announce(&self) -> Result<(), VfsError> {
         let word = match self.main.database.content() {
             Content::Sealed(_) => MOVED_TO_PLAIN,
-            Content::Plain | Content::Empty => MOVED_TO_SEALED,
+            Content::Plain | Content::Empty => {
+                self.check_can_be_marked()?;
+                MOVED_TO_SEALED
+            }
         };
         set_word_of(&self.region, word);
+        let mut inner = self.main.database.lock();
+        match inner.content() {
+            Content::Plain => retire_plain(&mut inner.lower),
+            Content::Sealed(_) | Content::Empty => Ok(()),
+        }
     }
 
-    /// After the rename: deletes the old index, and marks the old file as retired, so that connections of other VFSs get
-    /// an error instead of old data. The name is no longer this file's.
+    /// Whether the mark could be taken back.
+    fn check_can_be_marked(&self) -> Result<(), VfsError> {
+        let mut versions = [0; 2];
+        self.main.database.lock().lower.read(&mut versions, VERSIONS_AT)?;
+        if versions != WAL_VERSIONS || !self.main.has_its_name() {
+            return Err(VfsError::SettingsMismatch(
+                "handing over needs a database in WAL mode, which has its name",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Takes the mark back after a rename that failed.
+    ///
+    /// # Errors
+    /// Those of the VFS below: connections of the VFS take it back.
+    pub fn withdraw(&self) -> Result<(), VfsError> {
+        match self.main.database.content() {
+            Content::Plain => self.main.unretire_plain(),
+            Content::Sealed(_) | Content::Empty => Ok(()),
+        }
+    }
+
+    /// After the rename: deletes the old index, and marks an encrypted file as retired, so that connections that have it
+    /// open get an error instead of old data. The name is no longer this file's.
     ///
     /// # Errors
     /// Those of the VFS below; the index is deleted nevertheless.
@@ -146,8 +187,8 @@ impl<'a> HandOver<'a> {
         let database = &self.main.database;
         let mut inner = database.lock();
         if matches!(inner.content(), Content::Plain) {
-            // Not synced: it is for processes that have the file open.
-            return retire_plain(&mut inner.lower);
+            // retired-before
+            return Ok(());
         }
         database.note_shm_lock(Some(true));
         // The word stays GONE: a connection must find it there whenever this process is killed. A change of the
@@ -183,7 +224,7 @@ pub(crate) fn retire_plain(lower: &mut crate::ffi::LowerFile) -> Result<(), VfsE
     let mut header = [0; 100];
     lower.read(&mut header, 0)?;
     // The change counter makes every connection read page 1 again.
-    header[18..20].copy_from_slice(&RETIRED_VERSIONS);
+    header[VERSIONS].copy_from_slice(&RETIRED_VERSIONS);
     for counter in [24, 92] {
         let bytes = [
             header[counter],
@@ -196,9 +237,6 @@ pub(crate) fn retire_plain(lower: &mut crate::ffi::LowerFile) -> Result<(), VfsE
     }
     Ok(lower.write(&header, 0)?)
 }
-
-/// PENDING_BYTE (os.h).
-const PENDING_BYTE: u64 = 0x4000_0000;
 
 /// The write lock of the log.
 const WRITE: ShmLock = ShmLock {

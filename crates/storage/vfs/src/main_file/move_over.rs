@@ -31,19 +31,31 @@
 //! - only-if-told: any program may give the name to another file. A connection that neither the index nor its own file
 //!   (retired) has told so moves only from an unencrypted database to an encrypted one, or the reverse. One that slept
 //!   through both ways finds its own kind.
-//! - no-log-in-rollback-mode: a connection that has a log open moves only to a database in WAL mode.
+//! - no-log-in-rollback-mode: a connection that has a log open moves only to a database in WAL mode. A hot journal beside
+//!   it may be that of a change to WAL mode which was not committed: SQLite looks for one only before it opens a log.
+//! - mark-is-taken-back: an unencrypted file is marked as retired before it loses its name (`hand_over.rs`). One that is
+//!   marked and has its name was left by a process that was killed in between: SQLite is shown what it was, and the mark
+//!   is erased. With PENDING shared meanwhile no other process is about to replace it.
+//! - no-log-by-name: a connection whose file has lost its name, and that does not move, opens no log: it would be that of
+//!   the file which has the name.
 //! - index-unlinked: the new database has an index of its own. If the process that replaced the old one was killed
 //!   before the old index was deleted, the next connection deletes it, under all its locks and once (`GONE`): two
 //!   descriptors of one index in a process would release each other's locks.
 
 use std::ffi::CString;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::ops::Range;
 use std::path::Path;
+
+use selenite_format::journal;
 
 use super::MainFile;
 use crate::database::{Content, Inner};
 use crate::error::VfsError;
 use crate::ffi::{
-    ByteLock, Code, IndexAlias, KeptName, LockLevel, OpenFlags, ShmLock, ShmRegion, lock_byte_of_description, os_random,
+    ByteLock, Code, IndexAlias, KeptName, LockLevel, OpenFlags, ShmLock, ShmRegion, descriptors_of, lock_byte_of_description,
+    os_random,
 };
 use crate::generation_mark::{self, CLOSING, GONE, MOVED_TO_PLAIN, MOVED_TO_SEALED, UNKNOWN};
 use crate::index_header;
@@ -122,21 +134,26 @@ impl MainFile {
     /// held.
     pub(super) fn map_first_region(&mut self, size: i32, extend: bool) -> Result<Option<ShmRegion>, VfsError> {
         let gate = self.may_move().then(own_descriptors::gate);
-        if self.may_move() && self.is_left_behind() {
-            self.move_at_once().map_err(wait_outside)?;
-        }
+        self.move_or_refuse()?;
         let Some(first) = self.database.lock().lower.shm_map(0, size, extend)? else {
             return Ok(None);
         };
         let is_replaced = self.unlink_old_index(&first).map_err(wait_outside)?;
-        let is_of_another = is_replaced || (self.may_move() && self.is_left_behind());
-        if !is_of_another {
+        if !is_replaced && !self.is_left_behind() {
             return Ok(Some(first));
         }
         self.database.lock().lower.shm_unmap(false)?;
         drop(gate);
-        self.move_at_once().map_err(wait_outside)?;
+        self.move_or_refuse()?;
         Ok(self.database.lock().lower.shm_map(0, size, extend)?)
+    }
+
+    /// `no-log-by-name`.
+    fn move_or_refuse(&mut self) -> Result<(), VfsError> {
+        if !self.is_left_behind() || self.move_at_once().map_err(wait_outside)? {
+            return Ok(());
+        }
+        Err(VfsError::Retired)
     }
 
     /// Gives the region of the VFS below an address of ours, if this connection may have to move.
@@ -371,10 +388,57 @@ impl MainFile {
 
     /// Called with what was read from an unencrypted file. Returns whether it is page 1 of a retired one, and the
     /// connection has moved: the page is to be read again.
-    pub(super) fn move_from_retired(&mut self, read: &[u8], offset: u64) -> Result<bool, VfsError> {
-        let is_retired = offset == 0 && read.get(18..20) == Some(&RETIRED_VERSIONS);
-        let may_move = is_retired && self.read_lock.level() != LockLevel::NONE && !self.read_lock.has_shm();
-        Ok(may_move && self.move_at_once()?)
+    pub(super) fn move_from_retired(&mut self, read: &mut [u8], offset: u64) -> Result<bool, VfsError> {
+        let versions = read.get_mut(VERSIONS).filter(|_| offset == 0);
+        let Some(versions) = versions.filter(|found| is_marked(found)) else {
+            return Ok(false);
+        };
+        let is_locked = self.read_lock.level() != LockLevel::NONE;
+        if self.has_its_name() {
+            versions.copy_from_slice(&WAL_VERSIONS);
+            if is_locked {
+                self.erase_mark();
+            }
+            return Ok(false);
+        }
+        Ok(is_locked && !self.read_lock.has_shm() && self.move_at_once()?)
+    }
+
+    pub(super) fn has_its_name(&self) -> bool {
+        let own = self.database.lock().identity;
+        own.is_some() && own == (self.database.host.identify)(Path::new(&self.database.path))
+    }
+
+    /// `mark-is-taken-back`, if it can be written.
+    fn erase_mark(&self) {
+        // The hand-over of this process has PENDING by the same open file description.
+        if self.database.host.is_handing_over(&self.database.path) {
+            return;
+        }
+        let _gate = own_descriptors::gate();
+        let identity = self.database.lock().identity;
+        let Some(descriptor) = descriptors_of(identity).min() else {
+            return;
+        };
+        if lock_byte_of_description(descriptor, PENDING_BYTE, ByteLock::Shared) {
+            let _ = self.unretire_plain();
+            let _ = lock_byte_of_description(descriptor, PENDING_BYTE, ByteLock::None);
+        }
+    }
+
+    /// Takes the mark back that an unencrypted file is retired, unless it has lost its name. Others may write page 1
+    /// meanwhile: the database is in WAL mode as long as this connection has SHARED, so that they write the same there.
+    pub(super) fn unretire_plain(&self) -> Result<(), VfsError> {
+        if !self.has_its_name() {
+            return Ok(());
+        }
+        let mut inner = self.database.lock();
+        let mut versions = [0; 2];
+        inner.lower.read(&mut versions, VERSIONS_AT)?;
+        if is_marked(&versions) {
+            inner.lower.write(&WAL_VERSIONS, VERSIONS_AT)?;
+        }
+        Ok(())
     }
 
     /// Whether the connection may move, and holds no lock of the index.
@@ -394,7 +458,7 @@ impl MainFile {
         match inner.content() {
             Content::Plain => {
                 let mut header = [0; 20];
-                inner.lower.read(&mut header, 0).is_ok() && header[18..] == RETIRED_VERSIONS
+                inner.lower.read(&mut header, 0).is_ok() && header[VERSIONS] == RETIRED_VERSIONS
             }
             Content::Sealed(_) => self.database.refresh(&mut inner).is_err_and(|error| error.is_retired()),
             Content::Empty => false,
@@ -478,14 +542,30 @@ impl MainFile {
         }
     }
 
-    /// A connection that uses a log would use one in a database that is in rollback mode, too. With SHARED held none
-    /// leaves WAL mode, and page 1 of the file says which it is.
+    /// `no-log-in-rollback-mode`: with SHARED held none leaves WAL mode, and page 1 of the file says which it is, if no
+    /// journal restores another one.
     fn check_has_log(&mut self) -> Result<(), VfsError> {
-        let mut versions = [0; 20];
-        self.try_read(&mut versions, 0)?;
-        match versions[19] {
-            2 => Ok(()),
-            _ => Err(VfsError::Unexpected("it is in rollback mode now: open it again")),
+        let mut header = [0; 20];
+        self.try_read(&mut header, 0)?;
+        if header[19] != 2 {
+            return Err(VfsError::Unexpected("it is in rollback mode now: open it again"));
+        }
+        if self.has_hot_journal() {
+            return Err(VfsError::Unexpected(
+                "it has a journal that was not rolled back: open it again",
+            ));
+        }
+        Ok(())
+    }
+
+    /// As `hasHotJournal` in pager.c, where no connection is in a transaction. The first byte of an encrypted one is 0
+    /// (FORMAT 7.1).
+    fn has_hot_journal(&self) -> bool {
+        let path = format!("{}-journal", self.database.path);
+        let mut start = [0; journal::MAGIC.len()];
+        match File::open(path).and_then(|mut file| file.read(&mut start)) {
+            Ok(size) => start[..size].iter().any(|&byte| byte != 0),
+            Err(error) => error.kind() != ErrorKind::NotFound,
         }
     }
 
@@ -519,8 +599,20 @@ pub fn silence(content: &Content) -> u32 {
     }
 }
 
-/// The read and write versions of a retired unencrypted file: no SQLite knows them (sqlite.org/fileformat.html, 1.3.3).
+/// Where page 1 has the write and read versions (sqlite.org/fileformat.html, 1.3.3).
+pub(super) const VERSIONS: Range<usize> = 18..20;
+pub(super) const VERSIONS_AT: u64 = 18;
+/// Those of a retired unencrypted file: no SQLite knows them.
 pub(super) const RETIRED_VERSIONS: [u8; 2] = [255, 255];
+/// Whether a file is retired. After a power failure one of the two may be written.
+fn is_marked(versions: &[u8]) -> bool {
+    versions.iter().zip(RETIRED_VERSIONS).any(|(&found, retired)| found == retired)
+}
+
+/// Those of a database in WAL mode.
+pub(super) const WAL_VERSIONS: [u8; 2] = [2, 2];
+/// PENDING_BYTE (os.h).
+pub(super) const PENDING_BYTE: u64 = 0x4000_0000;
 
 /// WAL_READ_LOCK(0), for a reader.
 const FIRST_READ_MARK: ShmLock = ShmLock {
