@@ -25,7 +25,11 @@ use crate::terminal;
 pub fn run(arguments: &arguments::Status, access: &Access) -> Result<(), CliError> {
     let Some(path) = &arguments.database else {
         return each::run(arguments.files0_from.as_deref(), |path, asked| {
-            answer(path, access, &ListingContext::keyless(arguments.limits()).asked_at(asked))
+            answer(
+                path,
+                access,
+                &ListingContext::keyless(arguments.limits()).asked_at(asked),
+            )
         });
     };
     if path.is_dir() || arguments.prometheus {

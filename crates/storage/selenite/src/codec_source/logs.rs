@@ -6,6 +6,12 @@
 //! - either-checksum: SQLCipher encrypts a page before SQLite computes its checksum, SQLite3
 //!   Multiple Ciphers afterwards, but in older versions before. Which of the two it was is decided
 //!   by the first frame or record, and holds for the log.
+//! - uncounted-end: a journal that is written with `synchronous = OFF` does not count its records
+//!   (<https://sqlite.org/fileformat.html>, 3: page count -1). A record with a wrong checksum is its end, or damage, and
+//!   SQLite takes it for the end. It is the end if it is of an earlier transaction, which `journal_mode = PERSIST` leaves
+//!   behind it: its checksum is right with another nonce, which the next record has, too. It is damage if a record behind
+//!   it is right. Otherwise that is not known, and it counts as damage. A part of a record at the end of the file is
+//!   the end: the process was killed while it wrote it.
 
 use std::collections::HashMap;
 
@@ -13,6 +19,7 @@ use selenite_codec::Codec;
 use selenite_format::journal::{self as journal_format, MAGIC, RECORD_COUNT_UNKNOWN};
 use selenite_format::wal::{FRAME_HEADER_SIZE, HEADER_SIZE, WordOrder, checksum};
 
+use super::{LOCK_BYTES, offset_of};
 use crate::bad_page::{BadPage, Origin};
 use crate::raw_file::RawFile;
 use crate::storage::Storage;
@@ -25,7 +32,7 @@ pub struct Log {
     pub pages: HashMap<u32, u64>,
     /// How many pages the database has.
     pub page_count: u32,
-    /// A synced record of a journal that is damaged: those behind it are not restored.
+    /// A record of a journal that is damaged, or may be (uncounted-end): those behind it are not restored.
     pub damage: Option<BadPage>,
 }
 
@@ -61,9 +68,24 @@ impl<'a> Image<'a> {
         let decrypted = self.codec.decrypt(page_no, &mut self.decrypted);
         decrypted.is_ok().then_some(self.decrypted.as_slice())
     }
+
+    /// The nonce with which the checksum of a record, whose page this is, is right.
+    fn nonce(&mut self, record: &JournalRecord, covered: Covered) -> Option<u32> {
+        let sum = self
+            .covered(record.page_no, covered)
+            .map(|page| journal_format::checksum(0, page))?;
+        record.is_whole.then(|| record.checksum.wrapping_sub(sum))
+    }
 }
 
 const EITHER: [Covered; 2] = [Covered::Encrypted, Covered::Decrypted];
+
+/// What the checksums of a log may cover, if it is known, or not.
+fn choices(known: Option<Covered>) -> impl Iterator<Item = Covered> {
+    EITHER
+        .into_iter()
+        .filter(move |one| known.is_none_or(|known| known == *one))
+}
 
 /// Reads a WAL; `None` if nothing in it is committed.
 pub fn wal(file: &RawFile, (codec, page_size): (&Codec, usize), watch: &Watch) -> Result<Option<Log>, EngineError> {
@@ -103,8 +125,7 @@ pub fn wal(file: &RawFile, (codec, page_size): (&Codec, usize), watch: &Watch) -
             break;
         }
         let seed = checksum(order, sum, &head[..8]);
-        let choices = covered.map_or(EITHER.to_vec(), |covered| vec![covered]);
-        let matching = choices.into_iter().find_map(|covered| {
+        let matching = choices(covered).find_map(|covered| {
             let next = checksum(order, seed, image.covered(page_no, covered)?);
             (next == sum_at(&head, 16)).then_some((covered, next))
         });
@@ -155,41 +176,112 @@ pub fn journal(
         });
         at += sector;
         let fitting = size.saturating_sub(at) / record_size;
-        let count = match record_count {
-            RECORD_COUNT_UNKNOWN => fitting,
-            count => u64::from(count).min(fitting),
+        let is_counted = record_count != RECORD_COUNT_UNKNOWN;
+        let section = JournalSection {
+            file,
+            nonce,
+            first: at,
+            count: if is_counted { u64::from(record_count) } else { fitting },
+            record_size,
         };
-        for _ in 0..count {
+        for index in 0..section.count {
             watch.check()?;
-            let (mut number, mut stored) = ([0; 4], [0; 4]);
-            file.read_at(&mut number, at)?;
-            file.read_at(&mut image.encrypted, at + 4)?;
-            file.read_at(&mut stored, at + 4 + size_of(page_size))?;
-            let page_no = u32::from_be_bytes(number);
-            let choices = covered.map_or(EITHER.to_vec(), |covered| vec![covered]);
-            let chosen = choices.into_iter().find(|&covered| {
-                let sum = image
-                    .covered(page_no, covered)
-                    .map(|page| journal_format::checksum(nonce, page));
-                page_no > 0 && sum == Some(u32::from_be_bytes(stored))
-            });
+            let record = section.record(index, &mut image)?;
+            let chosen =
+                choices(covered).find(|&covered| record.page_no > 0 && image.nonce(&record, covered) == Some(nonce));
             if chosen.is_none() {
-                // SQLite counts records in the header once they are synced.
-                let is_synced = record_count != RECORD_COUNT_UNKNOWN;
-                let reason = "its checksum is wrong, and records behind it were not restored".to_owned();
-                found.damage = is_synced.then(|| BadPage::new(Origin::Journal, page_no, None, reason));
+                found.damage = match is_counted {
+                    // SQLite counts records in the header once they are synced.
+                    true => Some(record.damage(NOT_RESTORED)),
+                    false => section.damage_at(index, covered, &mut image, watch)?,
+                };
                 break 'sections;
             }
             covered = chosen;
             // The first record of a page is the one from before the transaction.
-            found.pages.entry(page_no).or_insert(at + 4);
-            at += record_size;
+            found.pages.entry(record.page_no).or_insert(record.image_at);
         }
+        at += section.count * record_size;
         // The next section begins at a sector.
         at = at.next_multiple_of(sector);
     }
     Ok(log)
 }
+
+/// A section of a journal: the records behind one header.
+struct JournalSection<'a> {
+    file: &'a RawFile,
+    nonce: u32,
+    first: u64,
+    count: u64,
+    record_size: u64,
+}
+
+/// A page in a journal.
+struct JournalRecord {
+    page_no: u32,
+    image_at: u64,
+    checksum: u32,
+    /// Whether all of it is there.
+    is_whole: bool,
+}
+
+impl JournalRecord {
+    fn damage(&self, reason: &str) -> BadPage {
+        BadPage::new(Origin::Journal, self.page_no, None, reason.to_owned())
+    }
+}
+
+impl JournalSection<'_> {
+    /// Reads a record, and its page into `image`.
+    fn record(&self, index: u64, image: &mut Image<'_>) -> Result<JournalRecord, EngineError> {
+        let at = self.first + index * self.record_size;
+        let (mut number, mut sum) = ([0; 4], [0; 4]);
+        let image_at = at + 4;
+        self.file.read_at(&mut number, at)?;
+        self.file.read_at(&mut image.encrypted, image_at)?;
+        let sum_size = self.file.read_at(&mut sum, at + self.record_size - 4)?;
+        Ok(JournalRecord {
+            page_no: u32::from_be_bytes(number),
+            image_at,
+            checksum: u32::from_be_bytes(sum),
+            is_whole: sum_size == sum.len(),
+        })
+    }
+
+    /// `uncounted-end`: what a record with a wrong checksum is, if it is damage.
+    fn damage_at(
+        &self,
+        index: u64,
+        covered: Option<Covered>,
+        image: &mut Image<'_>,
+        watch: &Watch,
+    ) -> Result<Option<BadPage>, EngineError> {
+        let bad = self.record(index, image)?;
+        let nonces: Vec<_> = choices(covered).map(|covered| image.nonce(&bad, covered)).collect();
+        // The name of a super-journal has the number of the lock-byte page before it (PAGER_SJ_PGNO in pager.c).
+        let mut is_end = bad.page_no == 0 || offset_of(bad.page_no, image.encrypted.len()) == LOCK_BYTES;
+        for behind in index + 1..self.count {
+            watch.check()?;
+            let record = self.record(behind, image)?;
+            let other: Vec<_> = choices(covered).map(|covered| image.nonce(&record, covered)).collect();
+            if record.page_no > 0 && other.contains(&Some(self.nonce)) {
+                return Ok(Some(bad.damage(NOT_RESTORED)));
+            }
+            if behind == index + 1 {
+                is_end |= nonces
+                    .iter()
+                    .zip(&other)
+                    .any(|(one, next)| one.is_some() && one == next);
+            }
+        }
+        Ok((!is_end).then(|| bad.damage(MAYBE_THE_END)))
+    }
+}
+
+const NOT_RESTORED: &str = "its checksum is wrong, and records behind it were not restored";
+const MAYBE_THE_END: &str =
+    "its checksum is wrong; the journal does not count its records, so that it may end before this one, or be damaged";
 
 fn four(bytes: &[u8], at: usize) -> [u8; 4] {
     bytes
@@ -293,6 +385,16 @@ mod tests {
             Some((pages, log.page_count))
         }
 
+        /// The pages that a journal restores, and the page and reason of its damage.
+        fn restored(&self, codec: &Codec, bytes: &[u8]) -> (Vec<u32>, Option<(u32, String)>) {
+            let log = journal(&Disk, &self.file(bytes), (codec, PAGE), &Watch::none())
+                .unwrap()
+                .unwrap();
+            let mut pages: Vec<_> = log.pages.into_keys().collect();
+            pages.sort_unstable();
+            (pages, log.damage.map(|bad| (bad.page_no, bad.why)))
+        }
+
         fn journal(&self, codec: &Codec, bytes: &[u8]) -> Option<(Vec<u32>, u32)> {
             let log = journal(&Disk, &self.file(bytes), (codec, PAGE), &Watch::none()).unwrap()?;
             let mut pages: Vec<_> = log.pages.into_keys().collect();
@@ -351,8 +453,12 @@ mod tests {
 
     /// A section of a journal: its header, and records of these pages.
     fn section(codec: &Codec, covered: Covered, count: u32, pages: &[u32]) -> Vec<u8> {
+        section_with_nonce(codec, covered, (count, 77), pages)
+    }
+
+    fn section_with_nonce(codec: &Codec, covered: Covered, (count, nonce): (u32, u32), pages: &[u32]) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
-        for number in [count, 77, 6, 512, 512] {
+        for number in [count, nonce, 6, 512, 512] {
             bytes.extend(number.to_be_bytes());
         }
         bytes.resize(512, 0);
@@ -363,7 +469,7 @@ mod tests {
             } else {
                 &clear
             };
-            let sum = journal_format::checksum(77, shown);
+            let sum = journal_format::checksum(nonce, shown);
             bytes.extend(page_no.to_be_bytes());
             bytes.extend(encrypted);
             bytes.extend(sum.to_be_bytes());
@@ -387,6 +493,66 @@ mod tests {
             for size in (0..two.len()).step_by(37) {
                 let _ = folder.journal(&codec, &two[..size]);
             }
+        }
+    }
+
+    const RECORD: usize = PAGE + 8;
+
+    /// Changes the checksum of a record of the first section.
+    fn damaged(journal: &[u8], index: usize) -> Vec<u8> {
+        let mut bytes = journal.to_vec();
+        bytes[512 + (index + 1) * RECORD - 2] ^= 8;
+        bytes
+    }
+
+    #[test]
+    fn damage_in_an_uncounted_journal_is_told_from_its_end() {
+        let (codec, folder) = (codec(), Folder::new());
+        for covered in EITHER {
+            let uncounted =
+                |nonce, pages: &[u32]| section_with_nonce(&codec, covered, (RECORD_COUNT_UNKNOWN, nonce), pages);
+            let whole = uncounted(77, &[2, 3, 4, 5]);
+            assert_eq!(folder.restored(&codec, &whole), (vec![2, 3, 4, 5], None));
+            let killed = &whole[..whole.len() - 1];
+            assert_eq!(folder.restored(&codec, killed), (vec![2, 3, 4], None));
+            let damage = |bytes: &[u8]| folder.restored(&codec, bytes).1;
+            for index in 0..3 {
+                let found = damage(&damaged(&whole, index));
+                let page_no = u32::try_from(index).unwrap() + 2;
+                assert_eq!(found, Some((page_no, NOT_RESTORED.to_owned())));
+            }
+            // Nothing is behind it.
+            assert_eq!(damage(&damaged(&whole, 3)), Some((5, MAYBE_THE_END.to_owned())));
+            // As PERSIST leaves an earlier transaction behind a later one: two of its records, and one of them.
+            let older = uncounted(5, &[6, 6, 6, 6]);
+            for (kept, found) in [(2, None), (3, Some((6, MAYBE_THE_END.to_owned())))] {
+                let both = [&whole[..512 + kept * RECORD], &older[512 + kept * RECORD..]].concat();
+                let expected = (vec![2, 3, 4][..kept].to_vec(), found);
+                assert_eq!(folder.restored(&codec, &both), expected);
+                // Behind it, one more record is damaged.
+                let found = damage(&damaged(&both, 0)).map(|(page_no, _)| page_no);
+                assert_eq!(found, Some(2));
+            }
+            // A record that was never written, and the name of a super-journal.
+            let lock_page = u32::try_from(LOCK_BYTES).unwrap() / 512 + 1;
+            for number in [0, lock_page] {
+                let mut named = uncounted(77, &[2]);
+                named.extend(number.to_be_bytes());
+                named.resize(512 + 2 * RECORD, 0);
+                assert_eq!(folder.restored(&codec, &named), (vec![2], None));
+            }
+        }
+    }
+
+    /// Its records were synced before they were counted.
+    #[test]
+    fn a_journal_with_fewer_records_than_it_counts_is_damaged() {
+        let (codec, folder) = (codec(), Folder::new());
+        let whole = section(&codec, Covered::Encrypted, 2, &[2, 3]);
+        assert_eq!(folder.restored(&codec, &whole), (vec![2, 3], None));
+        for (size, page_no) in [(whole.len() - 1, 3), (whole.len() - RECORD, 0)] {
+            let (pages, damage) = folder.restored(&codec, &whole[..size]);
+            assert_eq!((pages, damage.map(|(page_no, _)| page_no)), (vec![2], Some(page_no)));
         }
     }
 

@@ -10,7 +10,9 @@ use rusqlite::{Connection, ErrorCode};
 use selenite::Access;
 use selenite_testing::own_process::test_command;
 
-use crate::online_conversion::{Converting, GOALS, Goal, is_done, is_encrypted, made, made_in, number, open, run, stock};
+use crate::online_conversion::{
+    Converting, GOALS, Goal, is_done, is_encrypted, made, made_in, number, open, run, stock,
+};
 use crate::support::Fixture;
 
 /// Tries to write. Does nothing when it is run as a test.
@@ -86,7 +88,8 @@ fn step_count(goal: Goal, journal_mode: &str) -> u32 {
 fn nameless(pid: u32, name: &str) -> Option<File> {
     let entries = std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap();
     let mut paths = entries.map(|entry| entry.unwrap().path());
-    let found = paths.find(|path| std::fs::read_link(path).is_ok_and(|link| link.ends_with(format!("{name} (deleted)"))))?;
+    let found =
+        paths.find(|path| std::fs::read_link(path).is_ok_and(|link| link.ends_with(format!("{name} (deleted)"))))?;
     Some(File::open(found).unwrap())
 }
 
@@ -112,7 +115,9 @@ fn no_program_uses_the_file_that_lost_its_name_wherever_a_kill_came() {
         old.read_to_end(&mut content).unwrap();
         let copy = fixture.path("copy.db");
         std::fs::write(&copy, &content).unwrap();
-        let used = Connection::open(&copy).unwrap().execute("INSERT INTO log (number) VALUES (1)", []);
+        let used = Connection::open(&copy)
+            .unwrap()
+            .execute("INSERT INTO log (number) VALUES (1)", []);
         let code = used.map_err(|error| error.sqlite_error_code());
         assert_eq!(code, Err(Some(ErrorCode::NotADatabase)), "{step}");
         renamed += 1;

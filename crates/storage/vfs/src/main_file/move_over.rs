@@ -54,8 +54,8 @@ use super::MainFile;
 use crate::database::{Content, Inner};
 use crate::error::VfsError;
 use crate::ffi::{
-    ByteLock, Code, IndexAlias, KeptName, LockLevel, OpenFlags, ShmLock, ShmRegion, descriptors_of, lock_byte_of_description,
-    os_random,
+    ByteLock, Code, IndexAlias, KeptName, LockLevel, OpenFlags, ShmLock, ShmRegion, descriptors_of,
+    lock_byte_of_description, os_random,
 };
 use crate::generation_mark::{self, CLOSING, GONE, MOVED_TO_PLAIN, MOVED_TO_SEALED, UNKNOWN};
 use crate::index_header;
@@ -606,7 +606,10 @@ pub(super) const VERSIONS_AT: u64 = 18;
 pub(super) const RETIRED_VERSIONS: [u8; 2] = [255, 255];
 /// Whether a file is retired. After a power failure one of the two may be written.
 fn is_marked(versions: &[u8]) -> bool {
-    versions.iter().zip(RETIRED_VERSIONS).any(|(&found, retired)| found == retired)
+    versions
+        .iter()
+        .zip(RETIRED_VERSIONS)
+        .any(|(&found, retired)| found == retired)
 }
 
 /// Those of a database in WAL mode.
