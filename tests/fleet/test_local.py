@@ -18,7 +18,7 @@ import selenite
 from conftest import make_databases
 from selenite.fleet import Database, Fleet, Limits, LocalExecutor, Run, operations
 from selenite.fleet._executor import Ended, Task, perform
-from selenite.fleet._state import StateError
+from selenite.fleet._state import State, StateError
 
 OLD, NEW = "key.txt", "new.txt"
 
@@ -512,6 +512,19 @@ def test_limits_hold_for_each_host_and_for_all(folder: Path) -> None:
     assert executor.starts[-1] - executor.starts[0] >= 89 / 200 * 0.99
 
 
+def test_results_that_come_one_by_one_are_stored_together(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Late(Counting):
+        def wait(self, seconds: float) -> Optional[Ended]:
+            return super().wait(seconds) if seconds > 0 else None
+
+    commits: list[None] = []
+    commit = State.commit
+    monkeypatch.setattr(State, "commit", lambda state: (commits.append(None), commit(state)))
+    fleet = Fleet([Database(f"{number}.db") for number in range(300)])
+    assert execute("state", fleet, operations.status(), executor=Late()).counts == {"done": 300}
+    assert 0 < len(commits) < 100
+
+
 def test_a_node_with_another_version_is_refused(folder: Path) -> None:
     [path] = make_databases(folder, 1)
     [ended] = perform([Task(1, str(path), None, operations.encrypt(identity=OLD), {})], "9.9.9", "node")
@@ -562,7 +575,11 @@ make, paths = getattr(operations, sys.argv[1]), sys.argv[2:]
 how = dict(old="key.txt", new="new.txt") if sys.argv[1] == "rotate_identity" else dict(identity="key.txt")
 print("begun", flush=True)
 with Run("run.state", Fleet(paths), make(**how), identity="key.txt", executor=LocalExecutor(3)) as run:
-    run.execute(lambda progress: print(progress.done, flush=True))
+    def said(progress):
+        print(progress.done, flush=True)
+        if progress.done == 3 and sys.argv[1] == "verify":
+            sys.stdin.read()
+    run.execute(said)
 """
 
 
@@ -604,14 +621,14 @@ def test_a_driver_that_is_killed_while_it_looks_leaves_databases_that_wait(folde
     """What it had looked at may be looked at again; none is under way, and none has lost an attempt."""
     paths = make_databases(folder, 40)
     execute("encrypt", Fleet(paths), operations.encrypt(identity=OLD))
-    driver = subprocess.Popen(
-        [sys.executable, "-c", DRIVER, "verify", *paths], stdout=subprocess.PIPE, text=True, start_new_session=True
-    )
-    assert driver.stdout
-    for line in driver.stdout:
-        if line == "3\n":
-            os.killpg(driver.pid, signal.SIGKILL)
-    assert driver.wait() == -signal.SIGKILL
+    line = [sys.executable, "-c", DRIVER, "verify", *paths]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(line, stdin=pipe, stdout=pipe, text=True, start_new_session=True) as driver:
+        assert driver.stdout
+        for said in driver.stdout:
+            if said == "3\n":
+                os.killpg(driver.pid, signal.SIGKILL)
+    assert driver.returncode == -signal.SIGKILL
     connection = selenite.connect("run.state", identity=OLD)
     states = {state for (state,) in connection.execute("SELECT state FROM task")}
     connection.close()

@@ -218,15 +218,14 @@ class _Driver:
                 self._take(ended)
 
     def _next_ended(self) -> Optional[Ended]:
-        """Stores what is known before it waits, and else from time to time."""
+        """Stores what is known from time to time: a transaction costs more than a result."""
         now = time.monotonic()
-        if now < self._committed + _COMMIT_SECONDS:
-            ended = self._executor.wait(0)
-            if ended is not None:
-                return ended
-        self._state.commit()
-        self._committed = now
-        return self._executor.wait(self._seconds_to_wait())
+        to_commit = self._committed + _COMMIT_SECONDS - now
+        if to_commit <= 0:
+            self._state.commit()
+            self._committed = now
+            return self._executor.wait(self._seconds_to_wait())
+        return self._executor.wait(min(to_commit, self._seconds_to_wait()))
 
     def drain(self) -> None:
         """Takes the results of what still runs, after an interruption."""
