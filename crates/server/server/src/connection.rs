@@ -10,7 +10,9 @@ use selenite_tds::{Limits, Login, MessageReader, PacketSize};
 use crate::audit::Event;
 use crate::config::TlsOffload;
 use crate::instance::LANGUAGE;
-use crate::login::{Acceptance, Afterwards, Applicant, Arrival, Refusal, accept, authenticate, greet, refuse};
+use crate::login::{
+    Acceptance, Afterwards, Applicant, Arrival, Refusal, accept, authenticate, greet, look_again, refuse,
+};
 use crate::master::{DatabaseRecord, LoginRecord};
 use crate::pending_logins::PendingLogin;
 use crate::registry::{CancelHandle, NoPlace, Presence, SessionFacts, Traffic};
@@ -130,6 +132,8 @@ impl Connection {
             NoPlace::Server(max) => Refusal::Full(max),
             NoPlace::Login(max) => Refusal::FullOfLogin(max),
         })?;
+        // DROP LOGIN ends the sessions that it sees: from here on it sees this one.
+        look_again(instance, &admitted.login)?;
         let outcome = Ok((&admitted.database.name, presence.entry().spid()));
         if !self.note_login(instance, &user, &outcome) {
             return Err(Refusal::Trouble("the audit log can't be written".to_owned()));

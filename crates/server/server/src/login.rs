@@ -13,6 +13,6 @@ mod greeting;
 mod refusal;
 
 pub use answer::{Acceptance, LineSink, accept, refuse};
-pub use authentication::{Afterwards, Applicant, authenticate, confirm};
+pub use authentication::{Afterwards, Applicant, authenticate, confirm, look_again};
 pub use greeting::{Arrival, greet};
 pub use refusal::{Notice, Refusal};

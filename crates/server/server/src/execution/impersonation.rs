@@ -158,7 +158,6 @@ impl SessionExecutor<'_> {
         };
         let login = logins.iter().find(|login| login.sid == *sid);
         Some(Identity {
-            login_id: login.map_or(0, |login| i32::try_from(login.id).unwrap_or(i32::MAX)),
             login: login.map_or_else(|| Arc::from(""), |login| Arc::from(login.name.as_str())),
             sid,
             user: Some((self.transactions.current, id)),
@@ -168,13 +167,14 @@ impl SessionExecutor<'_> {
     /// The login of a name, if the session may execute as it and it may use the database in use.
     fn login_to_be(&mut self, name: &str) -> Result<Identity, SqlError> {
         let logins = &self.scope.objects.directory.records;
-        let is_own = |id: i64| {
+        // By the security id: the login may be gone, and another one have its number.
+        let is_own = |sid: &[u8]| {
             let current = self.contexts.current();
-            current.user.is_none() && i64::from(current.login_id) == id
+            current.user.is_none() && current.sid == sid
         };
         let found = logins.iter().find(|login| same_name(&login.name, name));
         let who = (&self.permissions, &*self.scope.objects.directory);
-        let found = found.filter(|login| may_impersonate_login(&login.sid, who) || is_own(login.id));
+        let found = found.filter(|login| may_impersonate_login(&login.sid, who) || is_own(&login.sid));
         let Some(login) = found else {
             // 15406: a login that the session may not execute as.
             let text = format!(
@@ -184,7 +184,6 @@ impl SessionExecutor<'_> {
             return Err(error(15_406, text));
         };
         let identity = Identity {
-            login_id: i32::try_from(login.id).unwrap_or(i32::MAX),
             login: Arc::from(login.name.as_str()),
             sid: login.sid.to_vec(),
             user: None,

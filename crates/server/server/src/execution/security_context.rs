@@ -44,7 +44,6 @@ impl SecurityContexts {
         let login_info = session.login_info;
         Self {
             own: Identity {
-                login_id: i32::try_from(login_info.login_id).unwrap_or(i32::MAX),
                 login: Arc::from(login_info.login.as_str()),
                 sid: login_info.sid.to_vec(),
                 user: None,

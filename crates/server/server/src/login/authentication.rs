@@ -127,14 +127,7 @@ fn decide(instance: &Instance, applicant: &Applicant<'_>, afterwards: &mut After
     if !is_right {
         return Err(Refusal::WrongPassword);
     }
-    if login.is_disabled {
-        return Err(Refusal::Disabled);
-    }
-    let security = instance.master().server_security();
-    let rights = security.map_err(|error| tsql_error(&error))?.of(&login.sid);
-    if !login.is_administrator && !rights.may(ServerPermission::ConnectSql) {
-        return Err(Refusal::ConnectDenied);
-    }
+    check_state(instance, &login)?;
     match applicant.new_password {
         Some(new_password) => change_password(instance, applicant, &login, new_password)?,
         None if login.must_change => return Err(Refusal::MustChange),
@@ -142,6 +135,33 @@ fn decide(instance: &Instance, applicant: &Applicant<'_>, afterwards: &mut After
         None => {}
     }
     Ok(login)
+}
+
+/// Looks again at a login that was let in a while ago, and may have been dropped, disabled or denied since.
+///
+/// # Errors
+/// [`Refusal::Unknown`], also if another login has its name; [`Refusal::Disabled`]; [`Refusal::ConnectDenied`].
+pub fn look_again(instance: &Instance, known: &LoginRecord) -> Result<(), Refusal> {
+    let found = instance
+        .master()
+        .login(&known.name)
+        .map_err(|error| tsql_error(&error))?;
+    match found.filter(|login| login.sid == known.sid) {
+        Some(login) => check_state(instance, &login),
+        None => Err(Refusal::Unknown),
+    }
+}
+
+fn check_state(instance: &Instance, login: &LoginRecord) -> Result<(), Refusal> {
+    if login.is_disabled {
+        return Err(Refusal::Disabled);
+    }
+    let security = instance.master().server_security();
+    let rights = security.map_err(|error| tsql_error(&error))?.of(&login.sid);
+    match login.is_administrator || rights.may(ServerPermission::ConnectSql) {
+        true => Ok(()),
+        false => Err(Refusal::ConnectDenied),
+    }
 }
 
 fn is_right(instance: &Instance, applicant: &Applicant<'_>, hash: &PasswordHash) -> Result<bool, Refusal> {

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Row};
 use selenite_keyring::os_random;
 
-use super::server_principal::{NEXT_ID, check_free, check_name, forget_principal};
+use super::server_principal::{check_free, check_name, forget_principal, next_id};
 use super::{Master, MasterError, folded, now};
 use crate::password::{PasswordCost, PasswordHash};
 
@@ -125,7 +125,7 @@ impl Master {
         });
         self.change(|connection| {
             check_free(connection, new.name, &sid)?;
-            let id: i64 = connection.query_row(NEXT_ID, [], |row| row.get(0))?;
+            let id = next_id(connection)?;
             connection.execute(
                 "INSERT INTO selenite_login (id, name, folded, sid, default_database, created, modified) \
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",

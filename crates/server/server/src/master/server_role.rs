@@ -5,7 +5,7 @@
 use rusqlite::Connection;
 use selenite_keyring::os_random;
 
-use super::server_principal::{NEXT_ID, check_free, check_name, forget_principal};
+use super::server_principal::{check_free, check_name, forget_principal, next_id};
 use super::{Master, MasterError, folded, now};
 
 /// A role of CREATE SERVER ROLE.
@@ -36,7 +36,8 @@ impl Master {
         os_random(&mut sid);
         self.change(|connection| {
             check_free(connection, name, &sid)?;
-            let id: i64 = connection.query_row(NEXT_ID, [], |row| row.get(0))?;
+            let id = next_id(connection)?;
+            connection.execute("DELETE FROM selenite_server_member WHERE role = ?1", [id])?;
             connection.execute(
                 "INSERT INTO selenite_server_role (id, name, folded, sid, owner, created, modified) \
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
@@ -110,6 +111,7 @@ pub(super) fn load(connection: &Connection) -> Result<Vec<UserServerRole>, Maste
 }
 
 pub(super) const TABLES: &str = "
+CREATE TABLE IF NOT EXISTS selenite_last_principal (id INTEGER NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS selenite_server_role (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL,

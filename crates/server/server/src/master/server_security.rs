@@ -1,7 +1,7 @@
 //! Members of the server's roles but `sysadmin`, and permissions on the server.
 //!
-//! Logins and members are kept by their security ids: the number of a login that is gone is given again. A role is kept
-//! by its number, and loses its members when it is dropped.
+//! Logins and members are kept by their security ids. A role is kept by its number, which no later one has, and loses its
+//! members when it is dropped.
 
 use super::{Master, MasterError, ServerGrant, ServerPermission, ServerSecurity, server_role};
 
@@ -41,17 +41,22 @@ impl Master {
         })
     }
 
-    /// Makes a login or role a member of the role of a number, or no longer one.
+    /// Makes a login or role a member of the role of a number and security id, or no longer one.
     ///
     /// # Errors
-    /// SQLite's error.
-    pub fn set_server_member(&self, role: i32, sid: &[u8], is_member: bool) -> Result<(), MasterError> {
+    /// [`MasterError::Unknown`] for a role that was dropped meanwhile; SQLite's error.
+    pub fn set_server_member(&self, role: (i32, &[u8]), sid: &[u8], is_member: bool) -> Result<(), MasterError> {
         let sql = match is_member {
             true => "INSERT OR IGNORE INTO selenite_server_member (role, member) VALUES (?1, ?2)",
             false => "DELETE FROM selenite_server_member WHERE role = ?1 AND member = ?2",
         };
+        let (id, of_role) = role;
         self.change(|connection| {
-            connection.execute(sql, (role, sid))?;
+            let known = "SELECT ?1 < 256 OR EXISTS (SELECT 1 FROM selenite_server_role WHERE id = ?1 AND sid = ?2)";
+            if !connection.query_row(known, (id, of_role), |row| row.get(0))? {
+                return Err(MasterError::Unknown(id.to_string()));
+            }
+            connection.execute(sql, (id, sid))?;
             Ok(())
         })
     }

@@ -160,6 +160,32 @@ fn logins_are_made_changed_and_removed_whatever_the_case_of_their_names() {
 }
 
 #[test]
+fn no_number_of_a_login_or_role_is_given_again() {
+    let place = tempfile::tempdir().unwrap();
+    let master = create(&place);
+    let one = hash("one");
+    let ann = master.add_login(&new("ann", &one)).unwrap();
+    master.remove_login("ann").unwrap();
+    master.add_server_role("clerks", &[1]).unwrap();
+    let roles = || master.server_security().unwrap().roles;
+    let [clerks] = roles().try_into().unwrap();
+    assert_eq!(i64::from(clerks.id), ann.id + 1);
+    master.remove_server_role(&clerks).unwrap();
+    let again = master.add_login(&new("ann", &one)).unwrap();
+    assert_eq!(again.id, ann.id + 2);
+    // A membership that was decided before the role was dropped is not one of a later role.
+    let late = master.set_server_member((clerks.id, &clerks.sid), &again.sid, true);
+    assert!(matches!(late, Err(MasterError::Unknown(_))), "{late:?}");
+    master.add_server_role("clerks", &[1]).unwrap();
+    let [new_clerks] = roles().try_into().unwrap();
+    let late = master.set_server_member((new_clerks.id, &clerks.sid), &again.sid, true);
+    assert!(matches!(late, Err(MasterError::Unknown(_))), "{late:?}");
+    assert_eq!(master.server_security().unwrap().members, []);
+    let now = master.set_server_member((new_clerks.id, &new_clerks.sid), &again.sid, true);
+    assert!(now.is_ok(), "{now:?}");
+}
+
+#[test]
 fn failed_logins_are_kept() {
     let place = tempfile::tempdir().unwrap();
     let access = access(&place);

@@ -10,8 +10,6 @@ use crate::catalog::schema::Schema;
 /// The principal that a session acts as: its login, or whom it executes as.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Identity {
-    /// The id of the login; of a user that of its login, and 0 if there is none any more.
-    pub login_id: i32,
     /// The login's name.
     pub login: Arc<str>,
     /// The login's security id, which the user has.

@@ -48,17 +48,17 @@ pub fn login_facts(
     (identity, permissions): (&Identity, impl Fn() -> Permissions),
     directory: &Directory,
 ) -> Option<PrincipalFacts> {
-    let login_id = identity.login_id;
+    let has_sid = |id: i32, sid: &[u8]| {
+        let mut logins = directory.records.iter();
+        logins.any(|login| login.id == i64::from(id) && login.sid == sid)
+    };
     let is_it = |id: i32, name: &str| match key {
-        Key::Current => id == login_id,
+        Key::Current => has_sid(id, &identity.sid),
         Key::Name(wanted) => same_name(name, wanted),
         Key::Id(wanted) => id == wanted,
         // The owner of databases is shown as sa, as SQL Server's 0x01.
         Key::Sid([1]) => id == 1,
-        Key::Sid(sid) => directory
-            .records
-            .iter()
-            .any(|login| login.id == i64::from(id) && login.sid == sid),
+        Key::Sid(sid) => has_sid(id, sid),
     };
     if let Some((id, name)) = directory.logins.iter().find(|(id, name)| is_it(*id, name)) {
         return Some(user_or_login(*id, Arc::from(name.as_str())));

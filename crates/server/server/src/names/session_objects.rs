@@ -306,7 +306,7 @@ impl SessionObjects {
         if let Some((database, _)) = self.identity.user {
             return record.id == database || record.id == TEMPDB;
         }
-        let own = |login: &&LoginRecord| login.id == i64::from(self.identity.login_id);
+        let own = |login: &&LoginRecord| login.sid[..] == self.identity.sid[..];
         let Some(login) = self.directory.records.iter().find(own) else {
             return false;
         };

@@ -149,9 +149,9 @@ fn seen<'a>(context: &'a ViewContext<'_>) -> impl Iterator<Item = &'a LoginRecor
     let sees_all = [ServerPermission::AlterAnyLogin, ServerPermission::ViewAnyDefinition]
         .into_iter()
         .any(|kind| server.may(kind));
-    let own = i64::from(context.objects.identity.login_id);
+    let own = &context.objects.identity.sid;
     let logins = context.objects.directory.records.iter();
-    logins.filter(move |login| sees_all || login.id == own || login.id == SA)
+    logins.filter(move |login| sees_all || login.sid[..] == own[..] || login.id == SA)
 }
 
 fn server_principals(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {

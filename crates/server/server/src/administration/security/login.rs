@@ -172,6 +172,13 @@ impl Administration<'_, '_> {
         }
         let removed = self.session.instance.master().remove_login(name);
         removed.map_err(|error| error_of(name, &error))?;
+        // One that was about to begin: from now on none does, since each looks again when it is known.
+        let registry = self.session.instance.registry();
+        for session in registry.sessions() {
+            if session.facts().sid == present.sid {
+                registry.kill(session.spid());
+            }
+        }
         self.session.instance.forget_login(present.id);
         self.registry.reload();
         Ok(())

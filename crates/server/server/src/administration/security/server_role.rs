@@ -95,7 +95,7 @@ impl Administration<'_, '_> {
     fn server_role(&self, name: &str, verb: &str) -> Result<UserServerRole, SqlError> {
         let directory = self.registry.directory(self.session.instance)?;
         let found = directory.security.role_named(name);
-        let found = found.filter(|role| may_alter_server_role(role, self.permissions));
+        let found = found.filter(|role| may_alter_server_role(role, self.permissions, &directory));
         found.cloned().ok_or_else(|| not_there(verb, "server role", name))
     }
 
@@ -115,7 +115,7 @@ impl Administration<'_, '_> {
         let may = match (fixed, own) {
             (Some(fixed), _) => may_change_members(fixed, self.permissions),
             (None, Some(own)) if adds => may_add_to_server_role(own, self.permissions, &directory),
-            (None, Some(own)) => may_alter_server_role(own, self.permissions),
+            (None, Some(own)) => may_alter_server_role(own, self.permissions, &directory),
             (None, None) => self.permissions.is_administrator,
         };
         if !may {
@@ -156,9 +156,16 @@ impl Administration<'_, '_> {
         if adds && directory.security.with_roles(sid).contains(&member) {
             return Err(error(15413, "Cannot make a role a member of itself.".to_owned()));
         }
-        let changed = self.session.instance.master().set_server_member(id, &member, adds);
+        let changed = self
+            .session
+            .instance
+            .master()
+            .set_server_member((id, sid), &member, adds);
         self.registry.reload();
-        changed.map_err(|why| of_master(&why))
+        match changed {
+            Err(MasterError::Unknown(_)) => Err(not_there("alter", "server role", role)),
+            changed => changed.map_err(|why| of_master(&why)),
+        }
     }
 
     /// Lets a login do everything, or no longer.

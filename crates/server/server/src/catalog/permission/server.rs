@@ -64,9 +64,19 @@ pub fn may_impersonate_login(sid: &[u8], (permissions, directory): (&Permissions
     permissions.is_administrator || server.impersonates(sid) || by_control()
 }
 
-/// Whether a role of CREATE SERVER ROLE may be renamed and dropped, its members removed, and seen: with ALTER ANY SERVER
-/// ROLE, and by its owner.
-pub fn may_alter_server_role(role: &UserServerRole, permissions: &Permissions) -> bool {
+/// Whether a role of CREATE SERVER ROLE may be renamed and dropped, and its members removed: with ALTER ANY SERVER ROLE,
+/// and by its owner. One that may become an administrator only by administrators, one that has CONTROL SERVER only with
+/// it: who exchanges the names of two roles decides whom an administrator makes a member of which.
+pub fn may_alter_server_role(role: &UserServerRole, permissions: &Permissions, directory: &Directory) -> bool {
+    let controls = permissions.server.may(ServerPermission::ControlServer);
+    permissions.is_administrator
+        || manages_server_role(role, permissions)
+            && !directory.may_become_administrator(&role.sid)
+            && (controls || !directory.security.may_control(&role.sid))
+}
+
+/// With ALTER ANY SERVER ROLE, and by the owner.
+fn manages_server_role(role: &UserServerRole, permissions: &Permissions) -> bool {
     permissions.is_administrator
         || permissions.server.may(ServerPermission::AlterAnyServerRole)
         || permissions.server.is_or_is_in(&role.owner)
@@ -74,7 +84,7 @@ pub fn may_alter_server_role(role: &UserServerRole, permissions: &Permissions) -
 
 /// Whether a role of CREATE SERVER ROLE is visible: to its members, too.
 pub fn sees_server_role(role: &UserServerRole, permissions: &Permissions) -> bool {
-    may_alter_server_role(role, permissions)
+    manages_server_role(role, permissions)
         || permissions.server.is_or_is_in(&role.sid)
         || permissions.server.may(ServerPermission::ViewAnyDefinition)
 }
@@ -88,7 +98,7 @@ pub fn may_add_to_server_role(role: &UserServerRole, permissions: &Permissions, 
     let is_own = permissions.server.is_or_is_in(&role.owner);
     let gives_no_more = || !security.may_control(&role.sid) && (is_own || !security.may_impersonate_any(&role.sid));
     permissions.is_administrator
-        || may_alter_server_role(role, permissions)
+        || manages_server_role(role, permissions)
             && !directory.may_become_administrator(&role.sid)
             && (controls || gives_no_more())
 }

@@ -188,3 +188,62 @@ fn who_sees_the_state_of_the_server_sees_no_passwords() {
     drop((client, mallory, other));
     fixture.stop();
 }
+
+#[test]
+fn a_session_of_a_login_that_is_gone_is_not_taken_for_a_later_login() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    let mut other = fixture.client();
+    succeed(&mut client, "CREATE LOGIN ghost WITH PASSWORD = 'Corr3ct-horse'");
+    succeed(&mut client, "EXECUTE AS LOGIN = 'ghost'");
+    let deep = "EXEC sp_executesql N'EXECUTE AS LOGIN = ''later''; SELECT SUSER_NAME()'";
+    succeed(
+        &mut other,
+        "DROP LOGIN ghost; CREATE LOGIN later WITH PASSWORD = 'Corr3ct-horse'; GRANT VIEW SERVER STATE TO later;
+         CREATE DATABASE d",
+    );
+    succeed(&mut other, "USE d; CREATE USER later FOR LOGIN later");
+    assert_eq!(numbers(&client.batch(deep)), [15406]);
+    assert_eq!(client.text("SELECT ISNULL(SUSER_NAME(), '-')"), "-");
+    assert_eq!(client.int("SELECT ISNULL(SUSER_ID(), -1)"), -1);
+    let seen = "SELECT COUNT(*) FROM sys.server_principals WHERE name = 'later'";
+    assert_eq!(client.int(seen), 0);
+    assert_eq!(
+        client.int("SELECT HAS_PERMS_BY_NAME(NULL, NULL, 'VIEW SERVER STATE')"),
+        0
+    );
+    assert_eq!(client.int("SELECT HAS_DBACCESS('d')"), 0);
+    drop((client, other));
+    fixture.stop();
+}
+
+#[test]
+fn who_alters_roles_does_not_exchange_one_that_leads_up_for_another() {
+    let fixture = Fixture::new();
+    let [mut client, mut mallory] = member_of(&fixture, "processadmin");
+    succeed(
+        &mut client,
+        "USE master; GRANT ALTER ANY SERVER ROLE TO mallory; CREATE SERVER ROLE bosses; CREATE SERVER ROLE inner_bosses;
+         GRANT IMPERSONATE ON LOGIN::sa TO bosses; ALTER SERVER ROLE bosses ADD MEMBER inner_bosses;
+         CREATE SERVER ROLE controllers; GRANT CONTROL SERVER TO controllers; ALTER SERVER ROLE controllers ADD MEMBER clerk",
+    );
+    for role in ["bosses", "inner_bosses", "controllers"] {
+        fails(
+            &mut mallory,
+            15151,
+            &format!("ALTER SERVER ROLE {role} WITH NAME = other"),
+        );
+        fails(&mut mallory, 15151, &format!("DROP SERVER ROLE {role}"));
+        fails(
+            &mut mallory,
+            15151,
+            &format!("ALTER SERVER ROLE {role} DROP MEMBER clerk"),
+        );
+    }
+    succeed(
+        &mut mallory,
+        "CREATE SERVER ROLE own; ALTER SERVER ROLE own WITH NAME = another; DROP SERVER ROLE another",
+    );
+    drop((client, mallory));
+    fixture.stop();
+}

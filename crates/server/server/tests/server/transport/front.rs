@@ -7,11 +7,15 @@
 //! - `size`: a row with how many bytes the batch had.
 //! - `fatal`: ends the session.
 //! - `panic`: a fault of the front's own.
+//!
+//! The logins `dropped`, `replaced` and `disabled` are that after their passwords were found right, as another session may do
+//! it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use selenite_server::master::{DatabaseRecord, LoginRecord};
+use selenite_server::master::{DatabaseRecord, LoginRecord, NewLogin};
+use selenite_server::password::{PasswordCost, PasswordHash};
 use selenite_server::{Ended, Front, Instance, Interrupt, Outlet, Session, Wire, WireError};
 use selenite_tds::{Collation, Column, Done, DoneKind, Incoming, Notice, Request, RowShape, TdsError, TokenWriter};
 use selenite_types::{DataType, Value};
@@ -23,7 +27,25 @@ pub struct TestFront {
 }
 
 impl Front for TestFront {
-    fn admits(&self, _: &Instance, _: &LoginRecord, database: &DatabaseRecord) -> bool {
+    fn admits(&self, instance: &Instance, login: &LoginRecord, database: &DatabaseRecord) -> bool {
+        let (master, name) = (instance.master(), login.name.as_str());
+        if ["dropped", "replaced"].contains(&name) {
+            master.remove_login(name).unwrap();
+        }
+        if name == "replaced" {
+            let password = PasswordHash::new("another", PasswordCost::LEAST).unwrap();
+            let new = NewLogin {
+                name,
+                sid: None,
+                password: &password,
+                must_change: false,
+                default_database: "master",
+            };
+            master.add_login(&new).unwrap();
+        }
+        if name == "disabled" {
+            master.set_disabled(name, true).unwrap();
+        }
         database.name != "model"
     }
 

@@ -37,6 +37,16 @@ fn try_in(fixture: &Fixture, user: &str, password: &str) -> Vec<(i32, u8)> {
 }
 
 #[test]
+fn a_login_that_is_dropped_or_disabled_while_it_is_let_in_gets_no_session() {
+    let fixture = Fixture::new();
+    for (name, error) in [("dropped", 18456), ("replaced", 18456), ("disabled", 18470)] {
+        add(fixture.running().instance(), name, "Corr3ct-horse", false);
+        assert_eq!(try_in(&fixture, name, "Corr3ct-horse"), [(error, 14)], "{name}");
+    }
+    assert!(fixture.running().instance().registry().sessions().is_empty());
+}
+
+#[test]
 fn a_login_is_answered_as_sql_server_answers_it() {
     let fixture = Fixture::new();
     let mut client = fixture.connect(Mode::On);
