@@ -15,6 +15,7 @@ mod procedure;
 mod role;
 mod server_grant;
 mod server_role;
+mod server_work;
 mod user;
 
 pub(crate) use procedure::argument;
@@ -36,30 +37,37 @@ impl Administration<'_, '_> {
         statement: &TableStatement<'_>,
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Option<Affected>, Failure> {
-        match &statement.statement.kind {
-            StatementKind::CreateLogin(create) => self.create_login(create)?,
-            StatementKind::AlterLogin(alter) => self.alter_login(alter)?,
+        let kind = &statement.statement.kind;
+        match kind {
+            StatementKind::CreateLogin(create) => self.create_login(create, kind)?,
+            StatementKind::AlterLogin(alter) => self.alter_login(alter, kind)?,
             StatementKind::CreateUser(create) => self.in_file(execution, |work| work.create_user(create))?,
             StatementKind::AlterUser(alter) => self.in_file(execution, |work| work.alter_user(alter))?,
-            StatementKind::CreateRole(create) if create.server => self.create_server_role(create)?,
+            StatementKind::CreateRole(create) if create.server => {
+                self.on_server(("CREATE SERVER ROLE", Some(kind)), |work| {
+                    work.create_server_role(create)
+                })?;
+            }
             StatementKind::CreateRole(create) => self.in_file(execution, |work| work.create_role(create))?,
-            StatementKind::AlterRole(alter) if alter.server => self.alter_server_role(alter)?,
+            StatementKind::AlterRole(alter) if alter.server => {
+                self.on_server(("ALTER SERVER ROLE", Some(kind)), |work| work.alter_server_role(alter))?;
+            }
             StatementKind::AlterRole(alter) => self.in_file(execution, |work| work.alter_role(alter))?,
             StatementKind::Permission(change) if server_grant::is_of_server(change) => {
-                self.change_server_permissions(change)?;
+                self.change_server_permissions(change, kind)?;
             }
             StatementKind::Permission(change) => self.in_file(execution, |work| work.change_permissions(change))?,
             StatementKind::Drop(drop) => match drop.kind {
-                DropKind::Login => {
-                    for name in &drop.names {
-                        self.drop_login(&name.name.text, drop.if_exists)?;
-                    }
-                }
-                DropKind::ServerRole => {
-                    for name in &drop.names {
-                        self.drop_server_role(&name.name.text)?;
-                    }
-                }
+                DropKind::Login => self.on_server(("DROP LOGIN", Some(kind)), |work| {
+                    drop.names
+                        .iter()
+                        .try_for_each(|name| work.drop_login(&name.name.text, drop.if_exists))
+                })?,
+                DropKind::ServerRole => self.on_server(("DROP SERVER ROLE", Some(kind)), |work| {
+                    drop.names
+                        .iter()
+                        .try_for_each(|name| work.drop_server_role(&name.name.text))
+                })?,
                 DropKind::User => self.in_file(execution, |work| {
                     drop.names
                         .iter()

@@ -4,7 +4,7 @@
 //!   session that uses it meanwhile gets 927.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rusqlite::Connection;
 use selenite_compiler::{SqlError, same_name};
@@ -32,6 +32,8 @@ use crate::temporary_database::remove_left;
 pub struct DatabaseRegistry {
     known: Mutex<HashMap<i32, Arc<SharedDatabase>>>,
     directory: Mutex<Option<Arc<Directory>>>,
+    /// Held by a change of logins, roles of the server and permissions on it.
+    server_change: Mutex<()>,
     scans: Scans,
     pub(crate) waits: Arc<Waits>,
     /// Locks that clients name themselves.
@@ -176,6 +178,11 @@ impl DatabaseRegistry {
         Ok(Principals::load(&connection)?.lets_in(sid, directory.has_control(sid)))
     }
 
+    /// Begins a change of logins, roles of the server or permissions on it: one at a time.
+    pub(crate) fn begin_server_change(&self) -> MutexGuard<'_, ()> {
+        self.server_change.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Databases or logins were changed.
     pub fn reload(&self) {
         *self.directory.lock().unwrap_or_else(PoisonError::into_inner) = None;
@@ -210,7 +217,7 @@ impl DatabaseRegistry {
         })
     }
 
-    fn closed(&self) -> std::sync::MutexGuard<'_, HashSet<i32>> {
+    fn closed(&self) -> MutexGuard<'_, HashSet<i32>> {
         self.closed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

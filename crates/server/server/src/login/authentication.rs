@@ -185,7 +185,7 @@ fn change_password(
     let place = instance.password_gate().enter(applicant.deadline);
     let hash = place.and_then(|_place| PasswordHash::new(new_password, instance.password_cost()));
     let hash = hash.map_err(|fault| Refusal::Trouble(fault.to_string()))?;
-    let stored = instance.master().set_password(&login.name, &hash, false);
+    let stored = instance.master().set_password(login, &hash, false);
     stored.map_err(|error| tsql_error(&error))
 }
 

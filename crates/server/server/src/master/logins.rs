@@ -139,11 +139,16 @@ impl Master {
     /// Sets a login's password.
     ///
     /// # Errors
-    /// [`MasterError::Unknown`]; SQLite's error.
-    pub fn set_password(&self, name: &str, password: &PasswordHash, must_change: bool) -> Result<(), MasterError> {
-        self.change(|connection| {
-            let login = known(connection, name)?;
-            store_password(connection, login.id, password, must_change)
+    /// [`MasterError::Unknown`], also if another login has its name by now; SQLite's error.
+    pub fn set_password(
+        &self,
+        login: &LoginRecord,
+        password: &PasswordHash,
+        must_change: bool,
+    ) -> Result<(), MasterError> {
+        self.change(|connection| match known(connection, &login.name)? {
+            now if now.sid == login.sid => store_password(connection, now.id, password, must_change),
+            other => Err(MasterError::Unknown(other.name)),
         })
     }
 

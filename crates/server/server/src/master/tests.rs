@@ -128,7 +128,7 @@ fn logins_are_made_changed_and_removed_whatever_the_case_of_their_names() {
             "{bad:?}"
         );
     }
-    master.set_password("hanna", &two, true).unwrap();
+    master.set_password(&hanna, &two, true).unwrap();
     master.set_disabled("hanna", true).unwrap();
     master.set_administrator("hanna", true).unwrap();
     master.set_default_database("hanna", "msdb").unwrap();
@@ -149,7 +149,7 @@ fn logins_are_made_changed_and_removed_whatever_the_case_of_their_names() {
     let unknown = [
         master.remove_login("x"),
         master.set_disabled("x", true),
-        master.set_password("x", &one, false),
+        master.set_password(&hanna, &one, false),
         master.rename_login("x", "y"),
     ];
     assert!(

@@ -21,7 +21,7 @@ use crate::catalog::permission::{may_act_as, may_grant, may_grant_as_owner};
 use crate::catalog::permission_kind::PermissionKind;
 use crate::catalog::principals::{DBO, GUEST, PUBLIC, not_there};
 
-fn word(action: PermissionAction) -> &'static str {
+pub(super) fn word(action: PermissionAction) -> &'static str {
     match action {
         PermissionAction::Grant => "GRANT",
         PermissionAction::Deny => "DENY",

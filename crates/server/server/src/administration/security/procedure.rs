@@ -36,7 +36,15 @@ impl Administration<'_, '_> {
         let (first, second) = (argument(call, first, 0)?, argument(call, second, 1)?);
         match own {
             Own::AddToServer | Own::DropFromServer => {
-                self.change_member((&second, true), &first, own == Own::AddToServer)?;
+                let adds = own == Own::AddToServer;
+                let procedure = if adds {
+                    "sp_addsrvrolemember"
+                } else {
+                    "sp_dropsrvrolemember"
+                };
+                self.on_server((procedure, None), |work| {
+                    work.change_member((&second, true), &first, adds)
+                })?;
             }
             Own::Add | Own::Drop => {
                 let adds = own == Own::Add;

@@ -4,9 +4,11 @@
 //!   is, `sysadmin` alone does; with one that has CONTROL SERVER, who has it, too.
 
 use selenite_compiler::{SqlError, same_name};
-use selenite_tsql::ast::{PermissionAction, PermissionChange};
+use selenite_tsql::ast::{PermissionAction, PermissionChange, StatementKind};
 
+use super::grant::word;
 use super::login::is_fixed_server_role;
+use super::server_work::ServerWork;
 use super::{error, refused};
 use crate::administration::Administration;
 use crate::catalog::permission::{may_alter_login, may_grant_on_server};
@@ -31,12 +33,11 @@ pub(super) fn is_of_server(change: &PermissionChange) -> bool {
 }
 
 impl Administration<'_, '_> {
-    pub(crate) fn change_server_permissions(&mut self, change: &PermissionChange) -> Result<(), SqlError> {
-        let word = match change.action {
-            PermissionAction::Grant => "GRANT",
-            PermissionAction::Deny => "DENY",
-            PermissionAction::Revoke => "REVOKE",
-        };
+    pub(super) fn change_server_permissions(
+        &self,
+        change: &PermissionChange,
+        kind: &StatementKind,
+    ) -> Result<(), SqlError> {
         if self.transactions.current != MASTER {
             let text = "Permissions at the server scope can only be granted when the current database is master";
             return Err(error(4621, text.to_owned()));
@@ -44,11 +45,18 @@ impl Administration<'_, '_> {
         if change.grant_option || change.cascade || change.grantor.is_some() {
             return Err(refused("A grant option, CASCADE or AS of permissions on the server"));
         }
+        let words = word(change.action);
+        self.on_server((words, Some(kind)), |work| work.change_permissions(change))
+    }
+}
+
+impl ServerWork<'_> {
+    fn change_permissions(&self, change: &PermissionChange) -> Result<(), SqlError> {
         let target = match &change.securable {
             Some(securable) => Some(self.login_of(&securable.name.name.text)?),
             None => None,
         };
-        let kinds = self.server_kinds(change, word, target.as_ref())?;
+        let kinds = self.server_kinds(change, target.as_ref())?;
         let mut grants = Vec::new();
         for name in &change.principals {
             let grantee = self.server_grantee(&name.text, target.as_ref())?;
@@ -62,8 +70,7 @@ impl Administration<'_, '_> {
             }
         }
         let is_kept = change.action != PermissionAction::Revoke;
-        let changed = self.session.instance.master().set_server_grants(&grants, is_kept);
-        self.registry.reload();
+        let changed = self.master().set_server_grants(&grants, is_kept);
         changed.map_err(|why| of_master(&why))
     }
 
@@ -71,10 +78,9 @@ impl Administration<'_, '_> {
     fn server_kinds(
         &self,
         change: &PermissionChange,
-        word: &str,
         target: Option<&LoginRecord>,
     ) -> Result<Vec<ServerPermission>, SqlError> {
-        let directory = self.registry.directory(self.session.instance)?;
+        let word = word(change.action);
         let mut kinds = Vec::new();
         for permission in &change.permissions {
             let kind = ServerPermission::of_name(&permission.name);
@@ -89,7 +95,7 @@ impl Administration<'_, '_> {
                 return Err(error(1020, text.to_owned()).with_severity(15));
             }
             let on = target.map(|login| login.sid.as_slice());
-            if !may_grant_on_server(kind, on, (self.permissions, &directory)) {
+            if !may_grant_on_server(kind, on, (&self.permissions, &self.directory)) {
                 return Err(match target {
                     Some(login) => not_there("find", "login", &login.name),
                     None => error(4613, "Grantor does not have GRANT permission.".to_owned()),
@@ -108,9 +114,9 @@ impl Administration<'_, '_> {
 
     /// A login has CONNECT SQL unless it is denied, which REVOKE takes back.
     fn check_denied(&self, change: &PermissionChange) -> Result<(), SqlError> {
-        let directory = self.registry.directory(self.session.instance)?;
         for name in &change.principals {
-            let login = directory
+            let login = self
+                .directory
                 .records
                 .iter()
                 .find(|login| same_name(&login.name, &name.text));
@@ -119,7 +125,7 @@ impl Administration<'_, '_> {
                     && grant.is_denied
                     && login.is_some_and(|login| grant.grantee == login.sid)
             };
-            if login.is_some() && !directory.security.grants.iter().any(is_denied) {
+            if login.is_some() && !self.directory.security.grants.iter().any(is_denied) {
                 return Err(refused("REVOKE CONNECT SQL, unlike DENY CONNECT SQL,"));
             }
         }
@@ -135,8 +141,7 @@ impl Administration<'_, '_> {
             let text = "Cannot grant, deny or revoke permissions to or from special roles.";
             return Err(error(4617, text.to_owned()));
         }
-        let directory = self.registry.directory(self.session.instance)?;
-        if let Some(role) = directory.security.role_named(name) {
+        if let Some(role) = self.directory.security.role_named(name) {
             return Ok(role.sid.clone());
         }
         let login = self.login_of(name)?;
@@ -158,8 +163,7 @@ impl Administration<'_, '_> {
     /// # Errors
     /// 15151, as for a login that there is not.
     pub(super) fn check_in_reach(&self, login: &LoginRecord, verb: &str) -> Result<(), SqlError> {
-        let directory = self.registry.directory(self.session.instance)?;
-        match may_alter_login(&login.sid, self.permissions, &directory) {
+        match may_alter_login(&login.sid, &self.permissions, &self.directory) {
             true => Ok(()),
             false => Err(not_there(verb, "login", &login.name)),
         }

@@ -9,8 +9,8 @@ use selenite_tsql::ast::{self, AlterRoleAction};
 
 use super::login::{error_of, is_fixed_server_role, taken};
 use super::procedure::not_allowed;
+use super::server_work::ServerWork;
 use super::{error, refused, special};
-use crate::administration::Administration;
 use crate::catalog::permission::{
     may_add_to_server_role, may_alter_server_role, may_change_members, may_own_server_role,
 };
@@ -18,7 +18,7 @@ use crate::catalog::principals::not_there;
 use crate::database_error::of_master;
 use crate::master::{MasterError, ServerRole, UNSUPPORTED_ROLES, UserServerRole};
 
-impl Administration<'_, '_> {
+impl ServerWork<'_> {
     pub(super) fn create_server_role(&self, create: &ast::CreateRole) -> Result<(), SqlError> {
         let name = create.name.text.as_str();
         if is_fixed_server_role(name) {
@@ -28,19 +28,17 @@ impl Administration<'_, '_> {
             Some(owner) => self.server_owner(&owner.text)?,
             None => self.identity.sid.clone(),
         };
-        let made = self.session.instance.master().add_server_role(name, &owner);
-        self.registry.reload();
+        let made = self.master().add_server_role(name, &owner);
         made.map_err(|why| error_of(name, &why))
     }
 
     /// The security id of a login or role that may own a role of the session's.
     fn server_owner(&self, name: &str) -> Result<Vec<u8>, SqlError> {
-        let directory = self.registry.directory(self.session.instance)?;
-        let login = directory.records.iter().find(|login| same_name(&login.name, name));
-        let own = || directory.security.role_named(name).map(|role| role.sid.clone());
+        let login = self.directory.records.iter().find(|login| same_name(&login.name, name));
+        let own = || self.directory.security.role_named(name).map(|role| role.sid.clone());
         let fixed = || ServerRole::of_name(name).map(|role| role.sid().to_vec());
         let found = login.map(|login| login.sid.to_vec()).or_else(own).or_else(fixed);
-        let found = found.filter(|sid| may_own_server_role(sid, self.permissions, &directory));
+        let found = found.filter(|sid| may_own_server_role(sid, &self.permissions, &self.directory));
         found.ok_or_else(|| not_there("find", "server principal", name))
     }
 
@@ -58,8 +56,7 @@ impl Administration<'_, '_> {
                 if is_fixed_server_role(new) {
                     return Err(taken(new));
                 }
-                let renamed = self.session.instance.master().rename_server_role(&role, new);
-                self.registry.reload();
+                let renamed = self.master().rename_server_role(&role, new);
                 renamed.map_err(|why| error_of(new, &why))
             }
         }
@@ -70,21 +67,18 @@ impl Administration<'_, '_> {
             return Err(error(15150, format!("Cannot drop the server role '{name}'.")));
         }
         let role = self.server_role(name, "drop")?;
-        let directory = self.registry.directory(self.session.instance)?;
-        if directory.security.members.iter().any(|(of, _)| *of == role.id) {
+        if self.directory.security.members.iter().any(|(of, _)| *of == role.id) {
             let text = "The role has members. It must be empty before it can be dropped.";
             return Err(error(15144, text.to_owned()));
         }
         self.check_owns_no_role(&role.sid)?;
-        let removed = self.session.instance.master().remove_server_role(&role);
-        self.registry.reload();
+        let removed = self.master().remove_server_role(&role);
         removed.map_err(|why| of_master(&why))
     }
 
     /// 15141: a login or role that owns a role stays.
     pub(super) fn check_owns_no_role(&self, sid: &[u8]) -> Result<(), SqlError> {
-        let directory = self.registry.directory(self.session.instance)?;
-        if directory.security.roles.iter().any(|role| role.owner == sid) {
+        if self.directory.security.roles.iter().any(|role| role.owner == sid) {
             let text = "The server principal owns one or more server role(s) and cannot be dropped.";
             return Err(error(15141, text.to_owned()));
         }
@@ -93,9 +87,8 @@ impl Administration<'_, '_> {
 
     /// A role of CREATE SERVER ROLE that the session may alter.
     fn server_role(&self, name: &str, verb: &str) -> Result<UserServerRole, SqlError> {
-        let directory = self.registry.directory(self.session.instance)?;
-        let found = directory.security.role_named(name);
-        let found = found.filter(|role| may_alter_server_role(role, self.permissions, &directory));
+        let found = self.directory.security.role_named(name);
+        let found = found.filter(|role| may_alter_server_role(role, &self.permissions, &self.directory));
         found.cloned().ok_or_else(|| not_there(verb, "server role", name))
     }
 
@@ -109,13 +102,12 @@ impl Administration<'_, '_> {
         member: &str,
         adds: bool,
     ) -> Result<(), SqlError> {
-        let directory = self.registry.directory(self.session.instance)?;
-        let own = directory.security.role_named(role).filter(|_| !is_call);
+        let own = self.directory.security.role_named(role).filter(|_| !is_call);
         let fixed = ServerRole::of_name(role);
         let may = match (fixed, own) {
-            (Some(fixed), _) => may_change_members(fixed, self.permissions),
-            (None, Some(own)) if adds => may_add_to_server_role(own, self.permissions, &directory),
-            (None, Some(own)) => may_alter_server_role(own, self.permissions, &directory),
+            (Some(fixed), _) => may_change_members(fixed, &self.permissions),
+            (None, Some(own)) if adds => may_add_to_server_role(own, &self.permissions, &self.directory),
+            (None, Some(own)) => may_alter_server_role(own, &self.permissions, &self.directory),
             (None, None) => self.permissions.is_administrator,
         };
         if !may {
@@ -130,7 +122,7 @@ impl Administration<'_, '_> {
             (None, None) => return Err(no_role(role, is_call)),
         };
         let verb = if adds { "add" } else { "drop" };
-        let of_role = directory.security.role_named(member);
+        let of_role = self.directory.security.role_named(member);
         if fixed == Some(ServerRole::SysAdmin) {
             return match of_role {
                 Some(_) => Err(refused("A server role as a member of sysadmin")),
@@ -153,15 +145,10 @@ impl Administration<'_, '_> {
             }
         };
         // A role is in itself.
-        if adds && directory.security.with_roles(sid).contains(&member) {
+        if adds && self.directory.security.with_roles(sid).contains(&member) {
             return Err(error(15413, "Cannot make a role a member of itself.".to_owned()));
         }
-        let changed = self
-            .session
-            .instance
-            .master()
-            .set_server_member((id, sid), &member, adds);
-        self.registry.reload();
+        let changed = self.master().set_server_member((id, sid), &member, adds);
         match changed {
             Err(MasterError::Unknown(_)) => Err(not_there("alter", "server role", role)),
             changed => changed.map_err(|why| of_master(&why)),
@@ -170,8 +157,7 @@ impl Administration<'_, '_> {
 
     /// Lets a login do everything, or no longer.
     fn set_administrator(&self, login: &str, is: bool, verb: &str) -> Result<(), SqlError> {
-        let changed = self.session.instance.master().set_administrator(login, is);
-        self.registry.reload();
+        let changed = self.master().set_administrator(login, is);
         match changed {
             Err(MasterError::Unknown(_)) => Err(not_there(verb, "principal", login)),
             changed => changed.map_err(|error| error_of(login, &error)),

@@ -1,5 +1,8 @@
 //! Roles of the server that CREATE SERVER ROLE makes: who may, what their members have, and what no member gets.
 
+use std::sync::Barrier;
+use std::thread;
+
 use super::client::{Client, all_fail, fails, numbers, succeed};
 use super::fixture::Fixture;
 
@@ -255,3 +258,75 @@ fn no_one_is_added_to_a_role_that_leads_to_sysadmin() {
     drop((client, ann, bob));
     fixture.stop();
 }
+
+#[test]
+fn two_sessions_make_no_roles_members_of_each_other() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    succeed(&mut client, "CREATE SERVER ROLE one; CREATE SERVER ROLE two");
+    let barrier = Barrier::new(2);
+    let adds = |sql: &str| {
+        let mut own = fixture.client();
+        let answers = (0..ROUNDS).map(|_| {
+            barrier.wait();
+            let answer = numbers(&own.batch(sql));
+            barrier.wait();
+            own.batch("ALTER SERVER ROLE one DROP MEMBER two; ALTER SERVER ROLE two DROP MEMBER one");
+            answer
+        });
+        answers.collect::<Vec<_>>()
+    };
+    let (one, two) = thread::scope(|scope| {
+        let one = scope.spawn(|| adds("ALTER SERVER ROLE one ADD MEMBER two"));
+        let two = adds("ALTER SERVER ROLE two ADD MEMBER one");
+        (one.join().unwrap(), two)
+    });
+    for both in one.into_iter().zip(two) {
+        assert!(
+            [(vec![], vec![15413]), (vec![15413], vec![])].contains(&both),
+            "{both:?}"
+        );
+    }
+    drop(client);
+    fixture.stop();
+}
+
+#[test]
+fn principals_of_the_server_are_not_changed_in_a_transaction() {
+    let fixture = Fixture::new();
+    let [mut client, ann, bob] = logins(&fixture);
+    succeed(&mut client, "CREATE SERVER ROLE clerks");
+    for sql in [
+        "CREATE LOGIN eve WITH PASSWORD = 'Corr3ct-horse'",
+        "ALTER LOGIN ann DISABLE",
+        "ALTER LOGIN ann WITH PASSWORD = 'Other-l0ng-one'",
+        "DROP LOGIN bob",
+        "CREATE SERVER ROLE staff",
+        "ALTER SERVER ROLE clerks WITH NAME = people",
+        "ALTER SERVER ROLE sysadmin ADD MEMBER ann",
+        "DROP SERVER ROLE clerks",
+        "GRANT CONTROL SERVER TO ann",
+        "DENY CONNECT SQL TO ann",
+        "REVOKE VIEW SERVER STATE FROM ann",
+        "EXEC sp_addsrvrolemember 'ann', 'sysadmin'",
+        "EXEC sp_dropsrvrolemember 'ann', 'sysadmin'",
+    ] {
+        fails(&mut client, 226, &format!("BEGIN TRAN {sql}"));
+        succeed(&mut client, "ROLLBACK");
+    }
+    assert_eq!(
+        client.int("SELECT COUNT(*) FROM sys.server_principals WHERE name IN ('eve', 'staff')"),
+        0
+    );
+    assert_eq!(
+        client.int("SELECT COUNT(*) FROM sys.server_principals WHERE name IN ('bob', 'clerks')"),
+        2
+    );
+    assert_eq!(client.int("SELECT COUNT(*) FROM sys.server_role_members"), 1);
+    drop((client, ann, bob));
+    drop(fixture.client_as("ann", PASSWORD, ""));
+    fixture.stop();
+}
+
+/// So many that two changes meet.
+const ROUNDS: usize = 40;
