@@ -32,6 +32,8 @@ pub struct Permissions {
     schemas: Vec<String>,
     /// What the user, or a role that it is in, was granted or denied.
     given: Arc<[Given]>,
+    /// The principals that own the database, or may: CONTROL of the database is not IMPERSONATE on them.
+    owners: Arc<[i32]>,
 }
 
 /// What was granted or denied, by names.
@@ -165,6 +167,7 @@ impl Permissions {
             fixed: vec![FixedRole::Owner],
             schemas: Vec::new(),
             given: Arc::default(),
+            owners: Arc::default(),
         }
     }
 
@@ -264,6 +267,7 @@ impl Permissions {
             schemas: schemas.map(|schema| schema.name.clone()).collect(),
             fixed: own.iter().filter_map(|id| FixedRole::of_id(*id)).collect(),
             given: grants.filter_map(|grant| Given::of(grant, schema)).collect(),
+            owners: schema.principals().owners().into(),
             principals: own,
             user,
         }
@@ -359,7 +363,8 @@ impl Permissions {
         Some(!denies(above, wanted, Securable::Object(schema, name)))
     }
 
-    /// Whether something was granted, on it or above; not on a table where the grantee has an exception for the column.
+    /// Whether something was granted, on it or above; not on a table where the grantee has an exception for the column,
+    /// nor on the database for acting as its owner.
     fn is_granted(&self, wanted: PermissionKind, on: Securable<'_>) -> bool {
         let is_excepted = |grant: &Given| match on {
             Securable::Column(schema, name, column) if matches!(grant.on, GivenOn::Object(..)) => {
@@ -370,11 +375,15 @@ impl Permissions {
                         && given.is_on_column(column)
                 })
             }
+            // What was granted by CONTROL goes with it, which it would not if it were granted as the owner.
+            Securable::User(user) => {
+                let acts = [PermissionKind::Impersonate, PermissionKind::Control].contains(&wanted);
+                acts && grant.on == GivenOn::Database && self.owners.contains(&user)
+            }
             Securable::Database
             | Securable::Schema(_)
             | Securable::Object(..)
             | Securable::Column(..)
-            | Securable::User(_)
             | Securable::Type(..)
             | Securable::Key(..) => false,
         };

@@ -563,7 +563,8 @@ fn may_grant_by_role((kind, on): (PermissionKind, Securable<'_>), permissions: &
     is_security || is_connect
 }
 
-/// Whether a user of the database may be executed as: oneself, with IMPERSONATE, and any for the owner of the database.
+/// Whether a user of the database may be executed as: oneself, with IMPERSONATE, and any for the owner of the database;
+/// with CONTROL of the database those that may not become its owner.
 pub fn may_impersonate(user: i32, permissions: &Permissions) -> bool {
     permissions.user.as_ref().is_some_and(|(own, _)| *own == user)
         || permissions.may(PermissionKind::Impersonate, Securable::User(user))

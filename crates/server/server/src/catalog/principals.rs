@@ -135,6 +135,32 @@ impl Principals {
         self.users.iter().find(|user| user.sid == sid)
     }
 
+    /// The users and roles that own the database, or may in any number of steps: `dbo`, members of `db_owner`, who may
+    /// execute as one of them, and who owns a role of them.
+    pub fn owners(&self) -> Vec<i32> {
+        let mut found = vec![DBO, FixedRole::Owner.id()];
+        let mut at = 0;
+        while let Some(own) = found.get(at).copied() {
+            let members = self.members.iter().filter(|(role, _)| *role == own);
+            let owners = self.roles.iter().filter(|role| role.id == own);
+            let executes = |grant: &&Grant| {
+                grant.state.is_granted()
+                    && (grant.on.class, grant.on.major_id) == (Class::User, own)
+                    && grant.kind.covers(Class::User, PermissionKind::Impersonate)
+            };
+            let grants = self.grants.iter().filter(executes);
+            let members = members.map(|(_, member)| *member);
+            let next = members.chain(owners.map(|role| role.owner));
+            for id in next.chain(grants.map(|grant| grant.grantee)) {
+                if !found.contains(&id) {
+                    found.push(id);
+                }
+            }
+            at += 1;
+        }
+        found
+    }
+
     /// Whether a login may use the database: it has a user, or CONTROL SERVER, and CONNECT is not denied to it.
     pub fn lets_in(&self, sid: &[u8], has_control: bool) -> bool {
         let own = match self.of_login(sid) {

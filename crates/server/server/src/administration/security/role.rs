@@ -144,11 +144,17 @@ impl UserWork<'_> {
             .is_some_and(|(own, _)| *own == role.owner);
         let is_member = self.permissions.is_or_is_in(role.owner);
         let is_security = self.permissions.may(PermissionKind::AlterAnyRole, Securable::Database);
-        if is_own || is_member && !is_security || has_all(self.permissions) {
+        let is_owner = self.present.owners().contains(&role.id);
+        let is_above = if is_owner {
+            self.permissions.owns()
+        } else {
+            has_all(self.permissions)
+        };
+        if is_own || is_member && !is_security || is_above {
             return Ok(());
         }
         let given = Permissions::of_principal(role.id, self.schema);
-        match has_all(&given) || given.is_given_on_users() {
+        match is_owner || has_all(&given) || given.is_given_on_users() {
             true => Err(not_there("alter", "role", name)),
             false => Ok(()),
         }

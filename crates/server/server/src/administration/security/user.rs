@@ -99,13 +99,20 @@ impl UserWork<'_> {
         Ok(())
     }
 
-    /// 15151: who may only alter users neither gives a user to another login, nor renames one that has CONTROL.
+    /// 15151: who may only alter users neither gives a user to another login, nor renames one that has CONTROL; one that
+    /// may become the owner of the database is the owner's.
     fn check_control(&self, user: &User, options: &[Setting]) -> Result<(), SqlError> {
         let control = |permissions: &Permissions| permissions.may(PermissionKind::Control, Securable::Database);
         let gives = options.iter().any(|option| option.name.is("LOGIN"));
         let renames = options.iter().any(|option| option.name.is("NAME"));
         let is_controlled = || control(&Permissions::of_principal(user.id, self.schema));
-        match (gives || renames && is_controlled()) && !control(self.permissions) {
+        let is_owner = self.present.owners().contains(&user.id);
+        let may = if is_owner {
+            self.permissions.owns()
+        } else {
+            control(self.permissions)
+        };
+        match (gives || renames && (is_owner || is_controlled())) && !may {
             true => Err(not_there("alter", "user", &user.name)),
             false => Ok(()),
         }

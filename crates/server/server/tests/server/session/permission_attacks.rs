@@ -259,3 +259,58 @@ fn a_definition_calls_no_function_and_takes_no_number_that_a_statement_may_not()
     assert_eq!(ann.int("SELECT b FROM #t"), 5000);
     fails(&mut ann, 547, "ALTER TABLE #t ADD CONSTRAINT k CHECK (dbo.f() < 0)");
 }
+
+/// What is granted by CONTROL goes with it, and what is denied to who has it stays denied: neither if it acted as the owner.
+#[test]
+fn control_of_a_database_does_not_act_as_its_owner() {
+    let fixture = Fixture::new();
+    let [mut client, mut ann] = users(&fixture);
+    for login in ["boss", "friend", "bob", "spare"] {
+        succeed(
+            &mut client,
+            &format!("CREATE LOGIN {login} WITH PASSWORD = '{PASSWORD}'"),
+        );
+    }
+    succeed(
+        &mut client,
+        "CREATE USER boss FOR LOGIN boss CREATE USER friend FOR LOGIN friend CREATE USER bob FOR LOGIN bob
+         CREATE ROLE bosses ALTER ROLE bosses ADD MEMBER boss ALTER ROLE db_owner ADD MEMBER bosses
+         CREATE ROLE friends GRANT IMPERSONATE ON USER::boss TO friends ALTER ROLE friends ADD MEMBER friend
+         GRANT CONTROL TO ann DENY SELECT ON staff TO bob",
+    );
+    for user in ["dbo", "boss", "friend"] {
+        fails(&mut ann, 15517, &format!("EXECUTE AS USER = '{user}'"));
+        fails(
+            &mut ann,
+            15151,
+            &format!("CREATE PROCEDURE own.acts WITH EXECUTE AS '{user}' AS SELECT pay FROM dbo.staff"),
+        );
+    }
+    all_fail(
+        &mut ann,
+        &[
+            (
+                15151,
+                "CREATE PROCEDURE dbo.acts WITH EXECUTE AS OWNER AS SELECT pay FROM dbo.staff",
+            ),
+            (15151, "GRANT IMPERSONATE ON USER::boss TO bob"),
+            (15151, "GRANT CONTROL ON USER::friend TO bob"),
+            (15151, "ALTER USER boss WITH LOGIN = spare"),
+            (15151, "ALTER USER friend WITH LOGIN = spare"),
+            (15151, "ALTER USER friend WITH NAME = other"),
+            (15151, "ALTER ROLE bosses ADD MEMBER bob"),
+            (15151, "ALTER ROLE friends ADD MEMBER bob"),
+            (15151, "ALTER ROLE db_owner ADD MEMBER bob"),
+        ],
+    );
+    // All others it may.
+    succeed(
+        &mut ann,
+        "EXECUTE AS USER = 'bob' REVERT GRANT IMPERSONATE ON USER::bob TO friends",
+    );
+    // Whom the owner lets do it may.
+    succeed(&mut client, "GRANT IMPERSONATE ON USER::boss TO ann");
+    succeed(&mut ann, "EXECUTE AS USER = 'boss' REVERT");
+    drop((client, ann));
+    fixture.stop();
+}
