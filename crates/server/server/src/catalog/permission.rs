@@ -9,7 +9,7 @@
 //! | `dbcreator` | CREATE DATABASE, whose `db_owner` it is then; no ALTER, DROP or RESTORE |
 //! | `bulkadmin` | BULK INSERT and OPENROWSET from the folders of the configuration |
 //! | who is in a role of the server but `sysadmin` | its members, too |
-//! | who owns a role of CREATE SERVER ROLE, or has ALTER ANY SERVER ROLE | the role and its members; not who is added to one that may become `sysadmin` |
+//! | who owns a role of CREATE SERVER ROLE, or has ALTER ANY SERVER ROLE and what the role gives | the role and its members, unless it may become `sysadmin` |
 //! | `db_owner` | everything in the database, but to restore, to drop or to alter it as a whole |
 //! | `db_securityadmin` | GRANT, DENY and REVOKE, but of CONTROL on the database; members of roles of CREATE ROLE that have not that |
 //! | `db_accessadmin` | users, and GRANT and DENY of CONNECT |
@@ -56,8 +56,8 @@ use selenite_compiler::definition::{SCHEMA, mentions};
 use selenite_compiler::{SqlError, same_name, written_object};
 use selenite_tsql::ast::{self, Create, DropKind, ObjectName, SchemaStatement, StatementKind};
 pub(crate) use server::{
-    check_bulk, may_add_to_server_role, may_alter_login, may_alter_server_role, may_change_members,
-    may_grant_on_server, may_impersonate_login, may_own_server_role, sees_server_role,
+    check_bulk, may_alter_login, may_alter_server_role, may_change_grantee, may_change_members, may_grant_on_server,
+    may_impersonate_login, may_own_server_role, sees_server_role,
 };
 
 use crate::catalog::effective_permissions::{Permissions, Securable};

@@ -299,12 +299,35 @@ impl ServerSecurity {
         grants.any(|grant| controls(grant) && reached.contains(&grant.grantee))
     }
 
-    /// Whether a login or role has IMPERSONATE on some login, or may get it as [`Self::may_become_administrator`] says.
+    /// Whether who has these rights has all that a member of a role gets: by the role, those that it is in, and those that
+    /// it owns.
     #[must_use]
-    pub fn may_impersonate_any(&self, sid: &[u8]) -> bool {
-        let reached = self.reach(sid);
-        let mut granted = self.impersonations();
-        granted.any(|grant| reached.contains(&grant.grantee))
+    pub fn gives_no_more(&self, role: &[u8], own: &ServerRights, may_impersonate: impl Fn(&[u8]) -> bool) -> bool {
+        let gets = reached_from(&[role], |sid| {
+            let owned = self.roles.iter().filter(|role| role.owner == sid);
+            let owned = owned.map(|role| role.sid.as_slice());
+            self.roles_of(sid).into_iter().chain(owned).collect()
+        });
+        let mut fixed = ServerRole::ALL
+            .into_iter()
+            .filter(|role| gets.iter().any(|sid| sid == role.sid()));
+        let has = |grant: &ServerGrant| match grant.on.is_empty() {
+            true => own.may(grant.kind),
+            false => may_impersonate(&grant.on),
+        };
+        let mut granted = self
+            .grants
+            .iter()
+            .filter(|grant| !grant.is_denied && gets.contains(&grant.grantee));
+        fixed.all(|role| own.is_in(role)) && granted.all(has)
+    }
+
+    /// Whether something is denied to the members of a role, by it or those that it is in.
+    #[must_use]
+    pub fn denies(&self, role: &[u8]) -> bool {
+        let own = reached_from(&[role], |sid| self.roles_of(sid));
+        let mut denied = self.grants.iter().filter(|grant| grant.is_denied);
+        denied.any(|grant| own.contains(&grant.grantee))
     }
 
     fn impersonations(&self) -> impl Iterator<Item = &ServerGrant> {
@@ -394,6 +417,12 @@ impl ServerRights {
     #[must_use]
     pub fn is_denied(&self, kind: ServerPermission) -> bool {
         self.denied.contains(&kind)
+    }
+
+    /// Whether anything on the server is denied to it.
+    #[must_use]
+    pub fn is_denied_any(&self) -> bool {
+        !self.denied.is_empty() || !self.impersonates_not.is_empty()
     }
 
     /// Whether IMPERSONATE on the login of a security id is denied to it.

@@ -11,7 +11,7 @@ use super::login::is_fixed_server_role;
 use super::server_work::ServerWork;
 use super::{error, refused};
 use crate::administration::Administration;
-use crate::catalog::permission::{may_alter_login, may_grant_on_server};
+use crate::catalog::permission::{may_alter_login, may_change_grantee, may_grant_on_server};
 use crate::catalog::principals::not_there;
 use crate::database_error::of_master;
 use crate::master::{LoginRecord, MASTER, PUBLIC_SID, ServerGrant, ServerPermission};
@@ -60,6 +60,9 @@ impl ServerWork<'_> {
         let mut grants = Vec::new();
         for name in &change.principals {
             let grantee = self.server_grantee(&name.text, target.as_ref())?;
+            if !may_change_grantee(&grantee, &self.permissions, &self.directory) {
+                return Err(not_granted());
+            }
             for kind in &kinds {
                 grants.push(ServerGrant {
                     kind: *kind,
@@ -98,7 +101,7 @@ impl ServerWork<'_> {
             if !may_grant_on_server(kind, on, (&self.permissions, &self.directory)) {
                 return Err(match target {
                     Some(login) => not_there("find", "login", &login.name),
-                    None => error(4613, "Grantor does not have GRANT permission.".to_owned()),
+                    None => not_granted(),
                 });
             }
             if kind == ServerPermission::ConnectSql && change.action == PermissionAction::Revoke {
@@ -151,6 +154,7 @@ impl ServerWork<'_> {
                         yourself.";
             return Err(error(4624, text.to_owned()));
         }
+        self.check_in_reach(&login, "find")?;
         Ok(login.sid.to_vec())
     }
 
@@ -168,6 +172,10 @@ impl ServerWork<'_> {
             false => Err(not_there(verb, "login", &login.name)),
         }
     }
+}
+
+fn not_granted() -> SqlError {
+    error(4613, "Grantor does not have GRANT permission.".to_owned())
 }
 
 /// sa's principal id.

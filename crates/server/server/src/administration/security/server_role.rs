@@ -1,7 +1,7 @@
 //! CREATE, ALTER and DROP SERVER ROLE, and members of the server's roles.
 //!
 //! - `members-are-given-what-a-role-has`: who may add members to a role is decided with what the role leads to
-//!   ([`may_add_to_server_role`]).
+//!   ([`may_alter_server_role`]).
 //! - `administrators-are-logins`: a role is in no `sysadmin`, which is kept with each login.
 
 use selenite_compiler::{SqlError, same_name};
@@ -11,9 +11,7 @@ use super::login::{error_of, is_fixed_server_role, taken};
 use super::procedure::not_allowed;
 use super::server_work::ServerWork;
 use super::{error, refused, special};
-use crate::catalog::permission::{
-    may_add_to_server_role, may_alter_server_role, may_change_members, may_own_server_role,
-};
+use crate::catalog::permission::{may_alter_server_role, may_change_members, may_own_server_role};
 use crate::catalog::principals::not_there;
 use crate::database_error::of_master;
 use crate::master::{MasterError, ServerRole, UNSUPPORTED_ROLES, UserServerRole};
@@ -106,7 +104,6 @@ impl ServerWork<'_> {
         let fixed = ServerRole::of_name(role);
         let may = match (fixed, own) {
             (Some(fixed), _) => may_change_members(fixed, &self.permissions),
-            (None, Some(own)) if adds => may_add_to_server_role(own, &self.permissions, &self.directory),
             (None, Some(own)) => may_alter_server_role(own, &self.permissions, &self.directory),
             (None, None) => self.permissions.is_administrator,
         };

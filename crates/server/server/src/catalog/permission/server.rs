@@ -5,7 +5,7 @@ use selenite_compiler::SqlError;
 use super::error;
 use crate::catalog::directory::Directory;
 use crate::catalog::effective_permissions::Permissions;
-use crate::master::{ServerPermission, ServerRole, UserServerRole};
+use crate::master::{LoginRecord, ServerPermission, ServerRole, UserServerRole};
 
 /// Whether files of the server may be read: ADMINISTER BULK OPERATIONS.
 ///
@@ -22,7 +22,8 @@ pub fn check_bulk(permissions: &Permissions) -> Result<(), SqlError> {
 }
 
 /// Whether a permission on the server may be granted, denied and revoked: with CONTROL SERVER what one has, and by
-/// `securityadmin` what makes no login an administrator's other self. `on` is the login that IMPERSONATE is on.
+/// `securityadmin` what makes no login an administrator's other self; never what is denied to oneself, which CONTROL
+/// SERVER would be in part. `on` is the login that IMPERSONATE is on.
 pub fn may_grant_on_server(
     kind: ServerPermission,
     on: Option<&[u8]>,
@@ -31,10 +32,11 @@ pub fn may_grant_on_server(
     let server = &permissions.server;
     let controls = server.may(ServerPermission::ControlServer);
     let is_security = server.is_in(ServerRole::SecurityAdmin) && kind != ServerPermission::ControlServer;
+    let is_denied = server.is_denied(kind) || kind == ServerPermission::ControlServer && server.is_denied_any();
     permissions.is_administrator
         || match on {
             Some(login) => controls && may_impersonate_login(login, (permissions, directory)),
-            None => controls && server.may(kind) || is_security,
+            None => !is_denied && (controls && server.may(kind) || is_security),
         }
 }
 
@@ -64,15 +66,21 @@ pub fn may_impersonate_login(sid: &[u8], (permissions, directory): (&Permissions
     permissions.is_administrator || server.impersonates(sid) || by_control()
 }
 
-/// Whether a role of CREATE SERVER ROLE may be renamed and dropped, and its members removed: with ALTER ANY SERVER ROLE,
-/// and by its owner. One that may become an administrator only by administrators, one that has CONTROL SERVER only with
-/// it: who exchanges the names of two roles decides whom an administrator makes a member of which.
+/// Whether a role of CREATE SERVER ROLE may be renamed and dropped, and its members changed: by its owner, and with ALTER
+/// ANY SERVER ROLE by who has all that the role gives. One that may become an administrator only by administrators, one
+/// that has CONTROL SERVER only with it: who exchanges the names of two roles decides whom an administrator makes a member
+/// of which. A member to whom it denies something does not leave it so.
 pub fn may_alter_server_role(role: &UserServerRole, permissions: &Permissions, directory: &Directory) -> bool {
-    let controls = permissions.server.may(ServerPermission::ControlServer);
+    let (server, security) = (&permissions.server, &directory.security);
+    let controls = server.may(ServerPermission::ControlServer);
+    let may_impersonate = |login: &[u8]| may_impersonate_login(login, (permissions, directory));
+    let is_no_more = || server.is_or_is_in(&role.owner) || security.gives_no_more(&role.sid, server, may_impersonate);
     permissions.is_administrator
         || manages_server_role(role, permissions)
             && !directory.may_become_administrator(&role.sid)
-            && (controls || !directory.security.may_control(&role.sid))
+            && (controls || !security.may_control(&role.sid))
+            && !(server.is_or_is_in(&role.sid) && security.denies(&role.sid))
+            && is_no_more()
 }
 
 /// With ALTER ANY SERVER ROLE, and by the owner.
@@ -89,26 +97,27 @@ pub fn sees_server_role(role: &UserServerRole, permissions: &Permissions) -> boo
         || permissions.server.may(ServerPermission::ViewAnyDefinition)
 }
 
-/// Whether members may be added to a role of CREATE SERVER ROLE, which gives them what the role has: to one that may
-/// become an administrator by administrators, to one that has CONTROL SERVER with CONTROL SERVER, and to one that may
-/// execute as others by its owner, too.
-pub fn may_add_to_server_role(role: &UserServerRole, permissions: &Permissions, directory: &Directory) -> bool {
-    let security = &directory.security;
-    let controls = permissions.server.may(ServerPermission::ControlServer);
-    let is_own = permissions.server.is_or_is_in(&role.owner);
-    let gives_no_more = || !security.may_control(&role.sid) && (is_own || !security.may_impersonate_any(&role.sid));
-    permissions.is_administrator
-        || manages_server_role(role, permissions)
-            && !directory.may_become_administrator(&role.sid)
-            && (controls || gives_no_more())
-}
-
 /// Whether a role of the server may be given to an owner: to oneself, to a role that one is in, to a role that one may
 /// alter, and to a login that one may execute as.
 pub fn may_own_server_role(owner: &[u8], permissions: &Permissions, directory: &Directory) -> bool {
     let mut roles = directory.security.roles.iter();
     let altered = roles
         .find(|role| role.sid == owner)
-        .is_some_and(|role| may_add_to_server_role(role, permissions, directory));
+        .is_some_and(|role| may_alter_server_role(role, permissions, directory));
     permissions.server.is_or_is_in(owner) || altered || may_impersonate_login(owner, (permissions, directory))
+}
+
+/// Whether permissions of a login, role or `public` may be changed: if all logins that have them are in reach
+/// ([`may_alter_login`]). Nothing is denied to administrators.
+pub fn may_change_grantee(grantee: &[u8], permissions: &Permissions, directory: &Directory) -> bool {
+    let logins = directory.records.iter().filter(|login| !login.is_administrator);
+    let is_reached = |login: &LoginRecord| may_alter_login(&login.sid, permissions, directory);
+    let has = |login: &LoginRecord| {
+        directory
+            .security
+            .with_roles(&login.sid)
+            .iter()
+            .any(|own| own == grantee)
+    };
+    permissions.is_administrator || logins.into_iter().all(|login| is_reached(login) || !has(login))
 }

@@ -110,7 +110,6 @@ fn who_may_execute_as_an_administrator_in_any_number_of_steps_may_become_one() {
     let is_it = |of: &ServerSecurity, sid: &[u8]| of.may_become_administrator(sid, |sid| sid == BOSS);
     assert!(is_it(&security, BOSS) && is_it(&security, BOB) && is_it(&security, ANN));
     assert!(!is_it(&security, STAFF) && !is_it(&security, EVE));
-    assert!(security.may_impersonate_any(ANN) && !security.may_impersonate_any(EVE));
     // As a member of a role, and as the owner of one.
     security.roles = vec![role(256, CLERKS, EVE)];
     security.members = vec![(256, STAFF.to_vec())];
@@ -140,4 +139,27 @@ fn who_has_control_has_all_but_what_is_denied() {
     security.grants.push(grant(Kind::ControlServer, ANN, &[], true));
     let of = security.of(ANN);
     assert!(ServerPermission::ALL.into_iter().all(|kind| !of.may(kind)));
+}
+
+#[test]
+fn a_role_gives_what_it_has_is_in_and_owns_and_takes_what_it_is_denied() {
+    let security = ServerSecurity {
+        roles: vec![role(256, CLERKS, BOSS), role(257, STAFF, CLERKS)],
+        members: vec![
+            (ServerRole::BulkAdmin.id(), STAFF.to_vec()),
+            (ServerRole::BulkAdmin.id(), BOB.to_vec()),
+        ],
+        grants: vec![
+            grant(Kind::ViewServerState, CLERKS, &[], false),
+            grant(Kind::AlterServerState, BOB, &[], false),
+            grant(Kind::AlterServerState, EVE, &[], false),
+            grant(Kind::CreateAnyDatabase, CLERKS, &[], true),
+        ],
+    };
+    let gives_no_more = |sid: &[u8], role: &[u8]| security.gives_no_more(role, &security.of(sid), |_| false);
+    assert!(gives_no_more(BOB, CLERKS) && gives_no_more(BOB, STAFF));
+    // By the role that it owns.
+    assert!(!gives_no_more(EVE, CLERKS) && !gives_no_more(ANN, CLERKS));
+    assert!(security.denies(CLERKS) && !security.denies(STAFF));
+    assert!(security.of(EVE).may(Kind::ViewServerState) && !security.of(EVE).is_denied_any());
 }

@@ -155,3 +155,32 @@ fn who_changes_logins_and_roles_does_not_get_it() {
     drop((client, ann, bob));
     fixture.stop();
 }
+
+#[test]
+fn who_has_it_takes_no_denial_of_its_own_back() {
+    let fixture = Fixture::new();
+    let [mut client, mut ann] = logins(&fixture);
+    succeed(
+        &mut client,
+        "CREATE SERVER ROLE limits; ALTER SERVER ROLE limits ADD MEMBER ann; DENY ALTER ANY LOGIN TO limits;
+         CREATE SERVER ROLE free; ALTER SERVER ROLE free ADD MEMBER bob; ALTER SERVER ROLE securityadmin ADD MEMBER ann",
+    );
+    all_fail(
+        &mut ann,
+        &[
+            (15151, "ALTER SERVER ROLE limits DROP MEMBER ann"),
+            (15151, "ALTER SERVER ROLE limits WITH NAME = other"),
+            (4613, "REVOKE ALTER ANY LOGIN FROM limits"),
+            (4613, "GRANT ALTER ANY LOGIN TO bob"),
+            // Part of it is denied to her.
+            (4613, "GRANT CONTROL SERVER TO bob"),
+            (4613, "GRANT CONTROL SERVER TO free"),
+        ],
+    );
+    succeed(
+        &mut ann,
+        "ALTER SERVER ROLE free DROP MEMBER bob; GRANT VIEW SERVER STATE TO bob; DENY VIEW ANY DEFINITION TO bob",
+    );
+    drop((client, ann));
+    fixture.stop();
+}

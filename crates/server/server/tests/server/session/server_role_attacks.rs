@@ -247,3 +247,75 @@ fn who_alters_roles_does_not_exchange_one_that_leads_up_for_another() {
     drop((client, mallory));
     fixture.stop();
 }
+
+#[test]
+fn who_alters_roles_gives_no_more_than_it_has() {
+    let fixture = Fixture::new();
+    let [mut client, mut mallory] = member_of(&fixture, "processadmin");
+    succeed(
+        &mut client,
+        "USE master; GRANT ALTER ANY SERVER ROLE TO mallory; CREATE SERVER ROLE readers; CREATE SERVER ROLE watchers;
+         CREATE SERVER ROLE owners; CREATE SERVER ROLE owned AUTHORIZATION owners; CREATE SERVER ROLE stoppers;
+         ALTER SERVER ROLE bulkadmin ADD MEMBER readers; GRANT VIEW ANY DEFINITION TO watchers, owned;
+         ALTER SERVER ROLE processadmin ADD MEMBER stoppers; GRANT VIEW SERVER STATE TO stoppers;
+         ALTER SERVER ROLE readers ADD MEMBER clerk",
+    );
+    for role in ["readers", "watchers", "owners", "owned"] {
+        fails(
+            &mut mallory,
+            15151,
+            &format!("ALTER SERVER ROLE {role} ADD MEMBER mallory"),
+        );
+        fails(
+            &mut mallory,
+            15151,
+            &format!("ALTER SERVER ROLE {role} WITH NAME = other"),
+        );
+        fails(
+            &mut mallory,
+            15151,
+            &format!("CREATE SERVER ROLE new AUTHORIZATION {role}"),
+        );
+    }
+    succeed(
+        &mut mallory,
+        "ALTER SERVER ROLE stoppers ADD MEMBER clerk; CREATE SERVER ROLE own; ALTER SERVER ROLE own ADD MEMBER clerk",
+    );
+    // The owner decides about its role, whatever an administrator has given to it.
+    succeed(&mut client, "GRANT VIEW ANY DEFINITION TO own");
+    succeed(&mut mallory, "ALTER SERVER ROLE own ADD MEMBER mallory");
+    drop((client, mallory));
+    fixture.stop();
+}
+
+#[test]
+fn securityadmin_denies_nothing_to_who_has_control() {
+    let fixture = Fixture::new();
+    let [mut client, mut mallory] = member_of(&fixture, "securityadmin");
+    succeed(
+        &mut client,
+        "USE master; CREATE LOGIN ann WITH PASSWORD = 'Corr3ct-horse'; GRANT CONTROL SERVER TO ann;
+         CREATE SERVER ROLE staff; ALTER SERVER ROLE staff ADD MEMBER ann; CREATE SERVER ROLE clerks;
+         ALTER SERVER ROLE clerks ADD MEMBER clerk; DENY VIEW SERVER STATE TO ann",
+    );
+    all_fail(
+        &mut mallory,
+        &[
+            (15151, "DENY CONNECT SQL TO ann"),
+            (15151, "DENY CONNECT SQL TO deputy"),
+            (4613, "DENY CONNECT SQL TO staff"),
+            (4613, "DENY CONNECT SQL TO public"),
+            (15151, "DENY ALTER ANY CONNECTION TO ann"),
+            (15151, "GRANT VIEW SERVER STATE TO ann"),
+            (15151, "REVOKE VIEW SERVER STATE FROM ann"),
+            (4624, "DENY CONNECT SQL TO sa"),
+        ],
+    );
+    succeed(
+        &mut mallory,
+        "DENY CONNECT SQL TO clerks; REVOKE CONNECT SQL FROM clerks; DENY CONNECT SQL TO clerk",
+    );
+    drop(fixture.client_as("ann", PASSWORD, ""));
+    drop((client, mallory));
+    fixture.stop();
+}
