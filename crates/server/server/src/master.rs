@@ -56,6 +56,7 @@ pub(crate) use protector::{ASYMMETRIC_KEY, CERTIFICATE};
 use rusqlite::{Connection, OpenFlags};
 use selenite::storage::Disk;
 use selenite::{Access, Database, Expected, Layout};
+use selenite_compiler::NameKey;
 use selenite_keyring::OriginPolicy;
 pub use server_permission::{
     PUBLIC_SID, ServerGrant, ServerPermission, ServerRights, ServerRole, ServerSecurity, UNSUPPORTED_ROLES,
@@ -201,9 +202,9 @@ fn own(access: &Access) -> Access {
     }
 }
 
-/// A name as names are compared: without regard to case.
+/// A name as names are compared everywhere: two are equal if these are.
 pub(crate) fn folded(name: &str) -> String {
-    name.trim_end_matches(' ').to_lowercase()
+    NameKey::new(name).as_str().to_owned()
 }
 
 /// Seconds since 1970-01-01 UTC, as an integer of SQLite.

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension};
 use selenite_keyring::os_random;
 
-use super::{MasterError, now};
+use super::{MasterError, folded, now};
 use crate::password::PasswordHash;
 
 /// Creates the tables, if they do not exist, and adds what those of the first servers do not have.
@@ -14,7 +14,8 @@ pub fn create(connection: &Connection) -> Result<(), MasterError> {
     connection.execute_batch(super::server_security::TABLES)?;
     connection.execute_batch(super::server_role::TABLES)?;
     upgrade(connection)?;
-    super::keys::upgrade(connection)
+    super::keys::upgrade(connection)?;
+    fold_again(connection)
 }
 
 /// The contents of a new server's tables.
@@ -119,6 +120,24 @@ fn upgrade(connection: &Connection) -> Result<(), MasterError> {
             connection.execute_batch(&format!("ALTER TABLE {table} ADD COLUMN {column} {declared}"))?;
             if column == "allows_deprecated" {
                 connection.execute_batch(CHOSEN_BEFORE)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Earlier servers folded a final sigma otherwise than names are compared. A name that is taken now keeps what it had.
+fn fold_again(connection: &Connection) -> Result<(), MasterError> {
+    let tables = "SELECT t.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c WHERE t.type = 'table' AND c.name = 'folded'";
+    let mut asked = connection.prepare(tables)?;
+    let tables = asked.query_map([], |row| row.get::<_, String>(0))?;
+    for table in tables.collect::<Result<Vec<_>, _>>()? {
+        let mut asked = connection.prepare(&format!("SELECT id, name, folded FROM {table}"))?;
+        let rows = asked.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        for (id, name, kept) in rows.collect::<Result<Vec<(i64, String, String)>, _>>()? {
+            if folded(&name) != kept {
+                let sql = format!("UPDATE OR IGNORE {table} SET folded = ?2 WHERE id = ?1");
+                connection.execute(&sql, (id, folded(&name)))?;
             }
         }
     }

@@ -186,6 +186,27 @@ fn no_number_of_a_login_or_role_is_given_again() {
 }
 
 #[test]
+fn names_are_folded_as_they_are_compared_and_those_of_earlier_servers_again() {
+    let place = tempfile::tempdir().unwrap();
+    let one = hash("one");
+    let (capitals, small) = ("\u{39f}\u{394}\u{39f}\u{3a3}", "\u{3bf}\u{3b4}\u{3bf}\u{3c3}");
+    let master = create(&place);
+    let login = master.add_login(&new(capitals, &one)).unwrap();
+    assert!(selenite_compiler::same_name(capitals, small));
+    assert_eq!(master.login(small).unwrap(), Some(login.clone()));
+    let role = master.add_server_role(small, &[1]);
+    assert!(matches!(role, Err(MasterError::Taken(_))), "{role:?}");
+    let as_before = "UPDATE selenite_login SET folded = ?1 WHERE name = ?2";
+    let final_sigma = capitals.to_lowercase();
+    let changed = master.with(|connection| Ok(connection.execute(as_before, (&final_sigma, capitals))?));
+    assert_eq!(changed.unwrap(), 1);
+    assert_eq!(master.login(capitals).unwrap(), None);
+    drop(master);
+    let master = Master::open(place.path(), &access(&place)).unwrap().unwrap();
+    assert_eq!(master.login(capitals).unwrap(), Some(login));
+}
+
+#[test]
 fn failed_logins_are_kept() {
     let place = tempfile::tempdir().unwrap();
     let access = access(&place);

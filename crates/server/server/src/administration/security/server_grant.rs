@@ -144,7 +144,8 @@ impl ServerWork<'_> {
             let text = "Cannot grant, deny or revoke permissions to or from special roles.";
             return Err(error(4617, text.to_owned()));
         }
-        if let Some(role) = self.directory.security.role_named(name) {
+        let role = self.directory.security.role_named(name);
+        if let Some(role) = role.filter(|_| !matches!(self.login(name), Ok(Some(_)))) {
             return Ok(role.sid.clone());
         }
         let login = self.login_of(name)?;

@@ -119,7 +119,9 @@ impl ServerWork<'_> {
             (None, None) => return Err(no_role(role, is_call)),
         };
         let verb = if adds { "add" } else { "drop" };
+        let login = self.login(member)?;
         let of_role = self.directory.security.role_named(member);
+        let of_role = of_role.filter(|_| login.is_none());
         if fixed == Some(ServerRole::SysAdmin) {
             return match of_role {
                 Some(_) => Err(refused("A server role as a member of sysadmin")),
@@ -129,17 +131,11 @@ impl ServerWork<'_> {
         if is_fixed_server_role(member) {
             return Err(special(member));
         }
-        let member = match of_role {
-            Some(own) => own.sid.clone(),
-            None => {
-                let login = self
-                    .login(member)?
-                    .ok_or_else(|| not_there(verb, "principal", member))?;
-                if login.id == SA {
-                    return Err(special(&login.name));
-                }
-                login.sid.to_vec()
-            }
+        let member = match (of_role, login) {
+            (Some(own), _) => own.sid.clone(),
+            (None, Some(login)) if login.id == SA => return Err(special(&login.name)),
+            (None, Some(login)) => login.sid.to_vec(),
+            (None, None) => return Err(not_there(verb, "principal", member)),
         };
         // A role is in itself.
         if adds && self.directory.security.with_roles(sid).contains(&member) {
