@@ -3,8 +3,9 @@
 use selenite_compiler::{same_name, written_object};
 use selenite_runtime::machine::{Call, Failure};
 use selenite_tsql::ast::{
-    AlterDatabase, AlterDatabaseAction, CellKeyStatement, DropKind, ExprKind, KeyManagement, Literal, Name,
-    NameOrVariable, ObjectName, PermissionAction, SchemaStatement, StatementKind,
+    AlterDatabase, AlterDatabaseAction, AlterRole, AlterRoleAction, CellKeyStatement, DropKind, ExprKind,
+    KeyManagement, Literal, Name, NameOrVariable, ObjectName, PermissionAction, PermissionChange, SchemaStatement,
+    StatementKind,
 };
 use selenite_types::Value;
 
@@ -65,14 +66,14 @@ pub fn of_statement(kind: &StatementKind) -> Option<Audited> {
             false => ("CREATE ROLE", Some(create.name.text.clone())),
         },
         StatementKind::AlterRole(alter) => match alter.server {
-            true => ("ALTER SERVER ROLE", Some(alter.name.text.clone())),
-            false => ("ALTER ROLE", Some(alter.name.text.clone())),
+            true => ("ALTER SERVER ROLE", Some(of_role(alter))),
+            false => ("ALTER ROLE", Some(of_role(alter))),
         },
         StatementKind::Schema(statement) => of_schema(statement),
         StatementKind::Permission(change) => match change.action {
-            PermissionAction::Grant => ("GRANT", None),
-            PermissionAction::Deny => ("DENY", None),
-            PermissionAction::Revoke => ("REVOKE", None),
+            PermissionAction::Grant => ("GRANT", Some(of_permission(change, "TO"))),
+            PermissionAction::Deny => ("DENY", Some(of_permission(change, "TO"))),
+            PermissionAction::Revoke => ("REVOKE", Some(of_permission(change, "FROM"))),
         },
         StatementKind::Drop(drop) => (dropped(drop.kind)?, Some(names(&drop.names))),
         StatementKind::Kill(kill) => ("KILL", session(&kill.session.kind)),
@@ -81,6 +82,34 @@ pub fn of_statement(kind: &StatementKind) -> Option<Audited> {
         _ => return None,
     };
     Some(Audited { event, object })
+}
+
+/// A role, and its member or its new name.
+fn of_role(alter: &AlterRole) -> String {
+    let name = &alter.name.text;
+    match &alter.action {
+        AlterRoleAction::AddMember(member) => format!("{name}, ADD MEMBER {}", member.text),
+        AlterRoleAction::DropMember(member) => format!("{name}, DROP MEMBER {}", member.text),
+        AlterRoleAction::Rename(new) => format!("{name}, {}", new.text),
+    }
+}
+
+/// Permissions, what they are on, and whose they are: as much as fits.
+fn of_permission(change: &PermissionChange, preposition: &str) -> String {
+    let names: Vec<&str> = change.permissions.iter().map(|one| one.name.as_str()).collect();
+    let names = if names.is_empty() {
+        "ALL".to_owned()
+    } else {
+        names.join(", ")
+    };
+    let on = change.securable.as_ref().map(|securable| {
+        let class = securable.class.as_ref().map(|class| format!("{class}::"));
+        format!(" ON {}{}", class.unwrap_or_default(), written_object(&securable.name))
+    });
+    let principals: Vec<&str> = change.principals.iter().map(|one| one.text.as_str()).collect();
+    let on = on.unwrap_or_default();
+    let told = format!("{names}{on} {preposition} {}", principals.join(", "));
+    told.chars().take(PERMISSION_LENGTH_MAX).collect()
 }
 
 /// The name of a database, with the one that it gets.
@@ -213,6 +242,8 @@ fn session(kind: &ExprKind) -> Option<String> {
 const ARGUMENT_COUNT_MAX: usize = 4;
 /// 128 characters: as long as a name may be. A text of megabytes would fill the disk.
 const NAME_LENGTH_MAX: usize = 128;
+/// 1,000 characters: seven names. A list of thousands would fill the disk.
+const PERMISSION_LENGTH_MAX: usize = 1_000;
 /// No number of SQL Server's: the client left, or sent ATTENTION.
 pub(super) const STOPPED: i32 = 0;
 const PROCEDURES: [&str; 7] = [

@@ -29,7 +29,9 @@ fn logins_and_changes_of_principals_keys_and_databases_are_logged_without_secret
         "USE d CREATE USER one FOR LOGIN one",
         "EXEC sp_addrolemember 'db_datareader', 'one'",
         "CREATE SCHEMA s AUTHORIZATION one",
-        "USE master CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'Master-Key-1'",
+        "GRANT SELECT, INSERT ON SCHEMA::dbo TO one, public",
+        "USE master DENY VIEW SERVER STATE TO one",
+        "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'Master-Key-1'",
         "CREATE CERTIFICATE c WITH SUBJECT = 's'",
         "BACKUP DATABASE d TO DISK = 'd.bak'",
         "SELECT 'not-logged'",
@@ -58,7 +60,7 @@ fn logins_and_changes_of_principals_keys_and_databases_are_logged_without_secret
         .map(|event| event.join("|").trim_end_matches('|').to_owned())
         .collect();
     // Two sessions write them: the killed one may be first.
-    if let Some(kill_and_logout) = told.get_mut(14..16) {
+    if let Some(kill_and_logout) = told.get_mut(16..18) {
         kill_and_logout.sort();
     }
     let expected = [
@@ -69,13 +71,15 @@ fn logins_and_changes_of_principals_keys_and_databases_are_logged_without_secret
         "CREATE USER|ok||sa|51|d|one",
         "sp_addrolemember|ok||sa|51|d|db_datareader, one",
         "CREATE SCHEMA|ok||sa|51|d|s, one",
+        "GRANT|ok||sa|51|d|SELECT, INSERT ON SCHEMA::dbo TO one, public",
+        "DENY|ok||sa|51|master|VIEW SERVER STATE TO one",
         "CREATE MASTER KEY|ok||sa|51|master",
         "CREATE CERTIFICATE|ok||sa|51|master|c",
         "BACKUP|ok||sa|51|master|d",
         "DROP DATABASE|failed|3701|sa|51|master|nothing",
         "LOGIN|failed|18456|one",
         "LOGIN|ok||one|52|d",
-        "ALTER SERVER ROLE|failed|15151|one|52|d|sysadmin",
+        "ALTER SERVER ROLE|failed|15151|one|52|d|sysadmin, ADD MEMBER one",
         "KILL|ok||sa|51|master|52",
         "LOGOUT|ok||one|52",
         "LOGOUT|ok||sa|51",
