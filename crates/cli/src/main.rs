@@ -18,6 +18,8 @@ mod destination;
 mod interrupt;
 mod lines;
 mod meter;
+#[cfg(feature = "lab")]
+mod output_files;
 mod printable;
 #[cfg(feature = "serve")]
 mod signal;
@@ -80,7 +82,7 @@ fn run(arguments: &Arguments) -> Result<(), CliError> {
         Command::Serve(_) => Err(not_built_in("serve", "serve")),
         Command::Exec(exec) => command::exec::run(exec, access),
         #[cfg(feature = "lab")]
-        Command::Lab(lab) => command::lab::run(&lab.command),
+        Command::Lab(lab) => command::lab::run(&lab.command, &access),
         #[cfg(not(feature = "lab"))]
         Command::Lab(_) => Err(not_built_in("lab", "lab")),
         #[cfg(feature = "lab")]

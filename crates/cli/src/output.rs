@@ -66,15 +66,3 @@ pub fn print(text: &str) -> io::Result<()> {
     output.line(text.trim_end_matches('\n'))?;
     output.finish()
 }
-
-/// Writes a file that the user requested, and reports it on standard error.
-#[cfg(feature = "lab")]
-pub fn write_file(path: &std::path::Path, text: &str) -> Result<(), EngineError> {
-    selenite_lab::whole_file::write_whole(path, text).map_err(|source| EngineError::Io {
-        verb: "write",
-        path: path.to_owned(),
-        source,
-    })?;
-    say!("wrote {}", printable::path(path));
-    Ok(())
-}

@@ -161,6 +161,15 @@ impl ObservedSource {
         };
         paths.into_iter().map(PathBuf::as_path).collect()
     }
+
+    /// The observation to write.
+    pub fn output(&self) -> &PathBuf {
+        match self {
+            Self::SqlServer(server) => &server.snapshots.output,
+            Self::Mariadb(given) | Self::Postgresql(given) | Self::Sqlite(given) | Self::Trace(given) => &given.output,
+            Self::Numbers(given) => &given.output,
+        }
+    }
 }
 
 #[derive(Args)]

@@ -16,7 +16,7 @@ pub mod study;
 
 use std::path::Path;
 
-use selenite::EngineError;
+use selenite::{Access, EngineError};
 use selenite_lab::analysis::{AnalysisError, Material};
 use selenite_lab::config::ConfigError;
 use selenite_lab::engines::Engines;
@@ -28,7 +28,7 @@ use selenite_lab::summary::Summary;
 use crate::arguments::lab::LabCommand;
 use crate::cli_error::CliError;
 
-pub fn run(command: &LabCommand) -> Result<(), CliError> {
+pub fn run(command: &LabCommand, access: &Access) -> Result<(), CliError> {
     match command {
         LabCommand::Doctor(doctor) => doctor::run(doctor),
         LabCommand::Init(init) => init::run(init),
@@ -37,12 +37,12 @@ pub fn run(command: &LabCommand) -> Result<(), CliError> {
         LabCommand::Resume(resume) => run::resume(resume),
         LabCommand::Status(status) => status::run(status),
         LabCommand::Control(control) => control::run(control),
-        LabCommand::Report(report) => report::run(report),
+        LabCommand::Report(report) => report::run(report, access),
         LabCommand::Compare(compare) => compare::run(compare),
         LabCommand::Export(export) => export::run(export),
         LabCommand::Gate(gate) => gate::run(gate),
         LabCommand::Bisect(bisect) => bisect::run(bisect),
-        LabCommand::Observatory(observatory) => observatory::run(observatory),
+        LabCommand::Observatory(observatory) => observatory::run(observatory, access),
     }
 }
 

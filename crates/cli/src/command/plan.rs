@@ -8,7 +8,6 @@ mod validate;
 
 use std::collections::BTreeSet;
 use std::io::Read;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use selenite::trace::{TraceEnd, TraceRecord};
@@ -21,34 +20,11 @@ use crate::printable;
 
 pub fn run(command: &PlanCommand, access: &Access) -> Result<(), CliError> {
     match command {
-        PlanCommand::Calibrate(calibrate) => calibrate::run(calibrate),
+        PlanCommand::Calibrate(calibrate) => calibrate::run(calibrate, access),
         PlanCommand::Observe(observe) => observe::run(observe, access),
-        PlanCommand::Predict(predict) => predict::run(predict),
-        PlanCommand::Validate(validate) => validate::run(validate),
+        PlanCommand::Predict(predict) => predict::run(predict, access),
+        PlanCommand::Validate(validate) => validate::run(validate, access),
         PlanCommand::Replay(replay) => replay::run(replay, access),
-    }
-}
-
-/// Refuses an output that is an input or a folder, or whose folder is not there.
-fn check_output(output: &Path, inputs: &[&Path]) -> Result<(), CliError> {
-    let identity = |path: &Path| path.metadata().ok().map(|facts| (facts.dev(), facts.ino()));
-    let written = identity(output);
-    if written.is_some() && inputs.iter().any(|input| identity(input) == written) {
-        return Err(usage(format!(
-            "{} is an input: it would be overwritten",
-            printable::path(output)
-        )));
-    }
-    if output.is_dir() {
-        return Err(usage(format!("{} is a folder", printable::path(output))));
-    }
-    let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
-    match folder.is_none_or(Path::is_dir) {
-        true => Ok(()),
-        false => Err(usage(format!(
-            "the folder of {} does not exist",
-            printable::path(output)
-        ))),
     }
 }
 
@@ -67,14 +43,6 @@ fn read_trace(
             next: "name each trace once".to_owned(),
             status: USAGE,
         }),
-    }
-}
-
-fn usage(what: String) -> CliError {
-    CliError::Lab {
-        what,
-        next: "choose another output".to_owned(),
-        status: USAGE,
     }
 }
 

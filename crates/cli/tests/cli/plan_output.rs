@@ -6,6 +6,8 @@ use std::process::{Command, Output};
 
 use selenite_plan::{Observation, Prediction};
 
+use crate::fixture::Fixture;
+
 const TESTDATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/plan");
 
 fn plan(folder: &Path, arguments: &str) -> Output {
@@ -98,12 +100,28 @@ fn an_output_that_cannot_be_one_is_refused_before_the_work() {
 }
 
 #[test]
-fn an_output_can_be_a_descriptor() {
+fn an_output_can_be_a_descriptor_and_standard_output_has_nothing_beside_it() {
     let folder = tempfile::tempdir().unwrap();
-    succeeds(folder.path(), OBSERVE);
-    let shown = succeeds(folder.path(), &format!("{PREDICT} --json /dev/fd/1"));
-    assert!(shown.starts_with("{\n  \"format\": 1,"), "{shown}");
+    for command in [
+        OBSERVE.to_owned() + " --output -",
+        format!("{PREDICT} --json -"),
+        format!("{PREDICT} --json /dev/stdout"),
+        format!("{PREDICT} --json /dev/fd/1"),
+    ] {
+        succeeds(folder.path(), OBSERVE);
+        let output = plan(folder.path(), &command);
+        let shown = String::from_utf8(output.stdout).unwrap();
+        let json: serde_json::Value = serde_json::from_str(&shown).unwrap();
+        assert_eq!(json["format"], 1, "{command}");
+        let beside = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            beside.contains("90 % intervals") || beside.contains("PostgreSQL, "),
+            "{command}: {beside}"
+        );
+    }
+    let shown = succeeds(folder.path(), &format!("{PREDICT} --json /dev/null"));
     assert!(shown.contains("90 % intervals"), "{shown}");
+    fails(folder.path(), &format!("{PREDICT} --html - --json /dev/stdout"), 2, "--html and --json");
     assert_eq!(names(folder.path()), [Path::new("observation.json")]);
 }
 
@@ -131,4 +149,80 @@ fn files_have_a_version_and_a_newer_one_is_refused() {
     );
     std::fs::write(at("observation.json"), text.replacen("\"format\"", "\"version\"", 1)).unwrap();
     fails(folder.path(), PREDICT, 5, "it has no version");
+}
+
+#[test]
+fn no_command_replaces_the_identitys_file() {
+    let mut fixture = Fixture::new();
+    let key = std::fs::read(fixture.path("key.txt")).unwrap();
+    std::fs::hard_link(fixture.path("key.txt"), fixture.path("same.txt")).unwrap();
+    std::fs::create_dir(fixture.path("studies")).unwrap();
+    succeeds(&fixture.path("."), OBSERVE);
+    let commands = [
+        "plan observe numbers --reads 1/s --output FILE".to_owned(),
+        "plan calibrate --seconds 1 --suite AES_256 --output FILE".to_owned(),
+        format!("plan {PREDICT} --json FILE").replace("TESTDATA", TESTDATA),
+        format!("plan {PREDICT} --html FILE").replace("TESTDATA", TESTDATA),
+        "plan validate league --output FILE".to_owned(),
+        "plan replay app.trace --json FILE".to_owned(),
+        "lab report a.lab.db --json FILE".to_owned(),
+        "lab report a.lab.db --html FILE".to_owned(),
+        "lab report a.lab.db --md FILE".to_owned(),
+        "lab observatory studies --output FILE".to_owned(),
+    ];
+    let refused = |fixture: &Fixture, command: &str, options: &[&str]| {
+        let arguments: Vec<&str> = options.iter().copied().chain(command.split(' ')).collect();
+        let ran = fixture.run(&arguments);
+        assert_eq!(ran.status, 2, "{command}: {ran:?}");
+        assert!(ran.err.contains("is the identity's file"), "{command}: {ran:?}");
+        assert!(std::fs::read(fixture.path("key.txt")).unwrap() == key, "{command}");
+    };
+    for command in &commands {
+        refused(&fixture, &command.replace("FILE", "key.txt"), &["-i", "key.txt"]);
+    }
+    refused(&fixture, &commands[0].replace("FILE", "same.txt"), &["-i", "key.txt"]);
+    let identity = fixture.path("key.txt").to_str().unwrap().to_owned();
+    fixture.variables = vec![("SELENITE_IDENTITY", format!("age:{identity}"))];
+    refused(&fixture, &commands[0].replace("FILE", "key.txt"), &[]);
+    let config = fixture.path("config.toml");
+    std::fs::write(&config, format!("identity = \"{identity}\"\n")).unwrap();
+    fixture.variables = vec![("SELENITE_CONFIG", config.to_str().unwrap().to_owned())];
+    refused(&fixture, &commands[0].replace("FILE", "key.txt"), &[]);
+}
+
+#[test]
+fn a_report_replaces_no_store_and_the_planner_none_of_its_own_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::create_dir(at("league")).unwrap();
+    symlink("league", at("link")).unwrap();
+    for name in ["a.lab.db", "b.json", "league/c.json", "league/predictions.json"] {
+        std::fs::write(at(name), "mine").unwrap();
+    }
+    let refused = |arguments: &[&str], text: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_selenite"));
+        command.args(arguments).current_dir(folder.path());
+        let output = command.env("SELENITE_CONFIG", "/dev/null").output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {stderr}");
+        assert!(stderr.contains(text), "{arguments:?}: {stderr}");
+    };
+    for option in ["--html", "--json", "--md"] {
+        refused(&["lab", "report", "a.lab.db", option, "a.lab.db"], "is an input");
+        refused(&["lab", "report", "a.lab.db", "b.json", option, "b.json"], "is an input");
+    }
+    refused(
+        &["lab", "report", "a.lab.db", "--html", "x", "--md", "./x"],
+        "--html and --md are the same file",
+    );
+    refused(
+        &["lab", "observatory", "league", "--output", "league/c.json"],
+        "is an input",
+    );
+    for output in ["league/predictions.json", "./league/predictions.json", "link/predictions.json"] {
+        refused(&["plan", "validate", "--output", output], "among the predictions");
+    }
+    for name in ["a.lab.db", "b.json", "league/c.json", "league/predictions.json"] {
+        assert_eq!(std::fs::read_to_string(at(name)).unwrap(), "mine");
+    }
 }

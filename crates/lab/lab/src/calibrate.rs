@@ -48,7 +48,7 @@ use serde::de::DeserializeOwned;
 use crate::drive::{DriveError, LinePrinter, PrintedLine, WorkerCommand};
 use crate::engines::{Engines, EnginesError, OWN_ENGINES, without_aes};
 use crate::host::{LOAD_MAX, Processor, Source, load};
-use crate::whole_file::{beside, folder_of, write_whole};
+use crate::whole_file::{beside, folder_of};
 use aggregation::coefficients;
 use sample::{SessionLine, SessionSamples, SessionSpec};
 use session::SESSION_ARGUMENT;
@@ -201,15 +201,6 @@ pub fn fingerprint(source: &Source) -> Fingerprint {
         sqlite: rusqlite::version().to_owned(),
         kernel: source.read("proc/sys/kernel/osrelease").unwrap_or_default(),
     }
-}
-
-/// Writes a calibration to its file.
-///
-/// # Errors
-/// [`CalibrateError::Plan`], [`CalibrateError::Io`].
-pub fn store(calibration: &Calibration, path: &Path) -> Result<(), CalibrateError> {
-    let text = calibration.text().map_err(CalibrateError::Plan)?;
-    write_whole(path, &text).map_err(io_error("write", path))
 }
 
 /// How a session is started, and what it measures.
@@ -494,8 +485,6 @@ const TICK: Duration = Duration::from_millis(100);
 
 #[cfg(test)]
 mod tests {
-    use selenite_plan::calibration::Measured;
-
     use super::*;
 
     #[test]
@@ -507,38 +496,6 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let elsewhere = fingerprint(&Source::at(folder.path()));
         assert!(!here.differences(&elsewhere).is_empty());
-    }
-
-    #[test]
-    fn a_calibration_that_is_none_is_not_written() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("calibration.json");
-        let mut calibration = Calibration {
-            format: FORMAT,
-            fingerprint: fingerprint(&Source::default()),
-            made: String::new(),
-            seconds: 1.0,
-            load_average: 0.0,
-            plain: Costs::new(),
-            ciphers: std::collections::BTreeMap::new(),
-            among_others: None,
-            conversion_ns_per_mib: std::collections::BTreeMap::new(),
-        };
-        store(&calibration, &path).unwrap();
-        let text = std::fs::read_to_string(&path).unwrap();
-        assert_eq!(Calibration::parse(&text).unwrap(), calibration);
-        for (shares, is_sound) in [(vec![0.05, -0.02], true), (vec![0.05, 1.5], false), (Vec::new(), false)] {
-            calibration.among_others = Some(Measured {
-                kib: 0.0,
-                sessions: shares,
-            });
-            assert_eq!(store(&calibration, &path).is_ok(), is_sound);
-        }
-        calibration.among_others = None;
-        calibration.plain.insert(selenite_plan::Operation::Open, Vec::new());
-        assert!(store(&calibration, &path).is_err());
-        assert!(store(&calibration, &folder.path().join("no/such")).is_err());
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     /// A process that is gone.

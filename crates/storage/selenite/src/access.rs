@@ -93,6 +93,17 @@ impl Access {
         self.identity.clone().or_else(|| config.identity().cloned())
     }
 
+    /// The file of the identity in force, if it is in one: no output may replace it.
+    ///
+    /// # Errors
+    /// A configuration that can't be read.
+    pub fn key_file(&self) -> Result<Option<PathBuf>, EngineError> {
+        Ok(match self.spec(&Self::config()?) {
+            Some(Spec::Detected(path) | Spec::Age(path) | Spec::Raw(path) | Spec::Passphrase(path)) => Some(path),
+            Some(Spec::Command(_) | Spec::Held(_)) | None => None,
+        })
+    }
+
     /// The identities in force; empty without a spec.
     pub(crate) fn identities(&self, config: &Config) -> Result<Vec<Box<dyn Identity>>, EngineError> {
         match self.spec(config) {

@@ -2,17 +2,21 @@
 
 use std::path::{Path, PathBuf};
 
-use selenite::EngineError;
+use selenite::{Access, EngineError};
 use selenite_lab::report::observatory::render;
 use selenite_lab::summary::Summary;
 
 use super::{summary, usage};
 use crate::arguments::lab::LabObservatory;
 use crate::cli_error::CliError;
-use crate::output::{print, write_file};
+use crate::output::print;
+use crate::output_files::{OutputFiles, write_file};
 
-pub fn run(arguments: &LabObservatory) -> Result<(), CliError> {
-    let summaries = summaries(&arguments.studies)?;
+pub fn run(arguments: &LabObservatory, access: &Access) -> Result<(), CliError> {
+    let paths = json_files(&arguments.studies)?;
+    let inputs: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+    OutputFiles::checked([("--output", arguments.output.as_ref())], &inputs, access)?;
+    let summaries = summaries(&arguments.studies, &paths)?;
     let text = render(&summaries, &arguments.link);
     match &arguments.output {
         Some(path) => Ok(write_file(path, &text)?),
@@ -20,8 +24,8 @@ pub fn run(arguments: &LabObservatory) -> Result<(), CliError> {
     }
 }
 
-/// The summaries in a folder, in the order of their names. Other JSON files in it are left out.
-fn summaries(folder: &Path) -> Result<Vec<Summary>, CliError> {
+/// The files of JSON in a folder, in the order of their names.
+fn json_files(folder: &Path) -> Result<Vec<PathBuf>, CliError> {
     let io = |source| EngineError::Io {
         verb: "read",
         path: folder.to_owned(),
@@ -33,16 +37,21 @@ fn summaries(folder: &Path) -> Result<Vec<Summary>, CliError> {
     }
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
     paths.sort();
+    Ok(paths)
+}
+
+/// The summaries among the files of a folder. Other JSON files are left out.
+fn summaries(folder: &Path, paths: &[PathBuf]) -> Result<Vec<Summary>, CliError> {
     let mut found = Vec::new();
     for path in paths {
-        let text = std::fs::read_to_string(&path).map_err(|source| EngineError::Io {
+        let text = std::fs::read_to_string(path).map_err(|source| EngineError::Io {
             verb: "read",
             path: path.clone(),
             source,
         })?;
         let value: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
         if value.get("study").is_some() && value.get("cells").is_some() {
-            found.push(summary(&path)?);
+            found.push(summary(path)?);
         }
     }
     match found.is_empty() {

@@ -1,7 +1,9 @@
 //! `selenite lab report`.
 
 use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 
+use selenite::Access;
 use selenite_lab::report::terminal::{self, Look};
 use selenite_lab::report::{html, json, markdown};
 use selenite_lab::summary::Summary;
@@ -9,9 +11,17 @@ use selenite_lab::summary::Summary;
 use super::{export, summary, usage};
 use crate::arguments::lab::LabReport;
 use crate::cli_error::CliError;
-use crate::output::{print, write_file};
+use crate::output::print;
+use crate::output_files::{OutputFiles, write_file};
 
-pub fn run(arguments: &LabReport) -> Result<(), CliError> {
+pub fn run(arguments: &LabReport, access: &Access) -> Result<(), CliError> {
+    let inputs: Vec<&Path> = arguments.stores.iter().map(PathBuf::as_path).collect();
+    let options = [
+        ("--html", arguments.html.as_ref()),
+        ("--json", arguments.json.as_ref()),
+        ("--md", arguments.md.as_ref()),
+    ];
+    OutputFiles::checked(options, &inputs, access)?;
     let summaries = arguments
         .stores
         .iter()

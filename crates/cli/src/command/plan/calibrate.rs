@@ -4,23 +4,24 @@ use std::path::Path;
 use std::time::Duration;
 
 use rustix::process::{Signal, set_parent_process_death_signal};
-use selenite::Suite;
+use selenite::{Access, Suite};
 use selenite_lab::calibrate::{
-    CalibrateError, CalibrationProgress, CalibrationRequest, calibrate, fingerprint, store, table,
+    CalibrateError, CalibrationProgress, CalibrationRequest, calibrate, fingerprint, table,
 };
 use selenite_lab::host::Source;
 use selenite_lab::replay::session::serve;
 use selenite_plan::Calibration;
 
-use super::{check_output, read};
+use super::read;
 use crate::arguments::plan::PlanCalibrate;
 use crate::cli_error::CliError;
 use crate::command::lab::engines;
 use crate::interrupt;
 use crate::output::{note, print};
+use crate::output_files::{OutputFiles, write_file};
 use crate::printable;
 
-pub fn run(arguments: &PlanCalibrate) -> Result<(), CliError> {
+pub fn run(arguments: &PlanCalibrate, access: &Access) -> Result<(), CliError> {
     if let Some(path) = &arguments.check {
         return check(path);
     }
@@ -31,7 +32,7 @@ pub fn run(arguments: &PlanCalibrate) -> Result<(), CliError> {
             status: USAGE,
         });
     }
-    check_output(&arguments.output, &[])?;
+    let outputs = OutputFiles::checked([("--output", Some(&arguments.output))], &[], access)?;
     let interrupted = interrupt::install();
     let request = CalibrationRequest {
         engines: engines()?,
@@ -47,7 +48,7 @@ pub fn run(arguments: &PlanCalibrate) -> Result<(), CliError> {
             shown.push(text);
         }
     })?;
-    store(&report.calibration, &arguments.output)?;
+    write_file(&arguments.output, &report.calibration.text()?)?;
     let mut text = table(&report);
     for note in report.notes.iter().filter(|note| !shown.contains(note)) {
         text.push_str(&format!("note: {note}\n"));
@@ -57,7 +58,7 @@ pub fn run(arguments: &PlanCalibrate) -> Result<(), CliError> {
         "{output}: written, after {:.0} s; next: selenite plan observe\n",
         report.calibration.seconds
     ));
-    Ok(print(&text)?)
+    Ok(outputs.show(&text)?)
 }
 
 /// What the parent of a session starts.

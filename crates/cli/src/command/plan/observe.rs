@@ -9,30 +9,49 @@ use selenite_plan::Observation;
 use selenite_plan::observe::trace::TraceObserver;
 use selenite_plan::observe::{self, SnapshotText, Supplement, by_hand, sql_server};
 
-use super::{USAGE, check_output, read, read_trace};
+use super::{USAGE, read, read_trace};
 use crate::arguments::plan::{Numbers, ObserveSnapshots, ObservedSource, PlanObserve};
 use crate::cli_error::CliError;
-use crate::output::{print, write_file};
+use crate::output::print;
+use crate::output_files::{OutputFiles, write_file};
 use crate::printable;
 
 pub fn run(arguments: &PlanObserve, access: &Access) -> Result<(), CliError> {
-    if let Some(name) = &arguments.print_query {
-        let Some(query) = observe::query(name) else {
-            let known = observe::QUERIES.map(|(known, _)| known);
-            return Err(usage(
-                format!("no query is called {name}"),
-                &format!("known: {}", known.join(", ")),
-            ));
-        };
-        return Ok(print(query)?);
-    }
     let Some(source) = &arguments.source else {
+        return match &arguments.print_query {
+            Some(name) => print_query(name),
+            None => Err(usage(
+                "nothing to observe".to_owned(),
+                "name a source, or --print-query NAME",
+            )),
+        };
+    };
+    if arguments.print_query.is_some() {
         return Err(usage(
-            "nothing to observe".to_owned(),
-            "name a source, or --print-query NAME",
+            "--print-query prints a query, and observes nothing".to_owned(),
+            "leave out --print-query, or the source",
+        ));
+    }
+    let output = source.output();
+    let outputs = OutputFiles::checked([("--output", Some(output))], &source.files(), access)?;
+    let observation = observed(source, access)?;
+    write_file(output, &observation.text()?)?;
+    Ok(outputs.show(&printable::lines(&summary_text(&observation, output)))?)
+}
+
+fn print_query(name: &str) -> Result<(), CliError> {
+    let Some(query) = observe::query(name) else {
+        let known = observe::QUERIES.map(|(known, _)| known);
+        return Err(usage(
+            format!("no query is called {name}"),
+            &format!("known: {}", known.join(", ")),
         ));
     };
-    let (observation, output) = match source {
+    Ok(print(query)?)
+}
+
+fn observed(source: &ObservedSource, access: &Access) -> Result<Observation, CliError> {
+    Ok(match source {
         ObservedSource::SqlServer(server) => {
             let selection = sql_server::Selection {
                 databases: server.database_id.clone(),
@@ -46,23 +65,16 @@ pub fn run(arguments: &PlanObserve, access: &Access) -> Result<(), CliError> {
                 performance: performance.as_ref().map(snapshot),
                 connections: &snapshots(&connections),
             };
-            let observation = sql_server::observe(&given, &selection, &supplement(&server.snapshots))?;
-            (observation, &server.snapshots.output)
+            sql_server::observe(&given, &selection, &supplement(&server.snapshots))?
         }
         ObservedSource::Mariadb(given) => {
-            let files = texts(&given.files)?;
-            let observation = observe::mariadb::observe(&snapshots(&files), &supplement(given))?;
-            (observation, &given.output)
+            observe::mariadb::observe(&snapshots(&texts(&given.files)?), &supplement(given))?
         }
         ObservedSource::Postgresql(given) => {
-            let files = texts(&given.files)?;
-            let observation = observe::postgresql::observe(&snapshots(&files), &supplement(given))?;
-            (observation, &given.output)
+            observe::postgresql::observe(&snapshots(&texts(&given.files)?), &supplement(given))?
         }
         ObservedSource::Sqlite(given) => {
-            let files = texts(&given.files)?;
-            let observation = observe::sqlite::observe(&snapshots(&files), &supplement(given))?;
-            (observation, &given.output)
+            observe::sqlite::observe(&snapshots(&texts(&given.files)?), &supplement(given))?
         }
         ObservedSource::Trace(given) => {
             let (mut observer, mut known) = (TraceObserver::default(), BTreeSet::new());
@@ -73,13 +85,10 @@ pub fn run(arguments: &PlanObserve, access: &Access) -> Result<(), CliError> {
                     observer.cut();
                 }
             }
-            (observer.finish(&supplement(given))?, &given.output)
+            observer.finish(&supplement(given))?
         }
-        ObservedSource::Numbers(given) => (by_numbers(&given.numbers)?, &given.output),
-    };
-    check_output(output, &source.files())?;
-    write_file(output, &observation.text()?)?;
-    Ok(print(&printable::lines(&summary_text(&observation, output)))?)
+        ObservedSource::Numbers(given) => by_numbers(&given.numbers)?,
+    })
 }
 
 /// Numbers by hand.
@@ -132,7 +141,9 @@ fn summary_text(observation: &Observation, output: &Path) -> String {
     for note in &observation.notes {
         text.push_str(&format!("note: {}\n", printable::line(note)));
     }
-    text.push_str(&format!("next: selenite plan predict {}", printable::path(output)));
+    if output.is_file() {
+        text.push_str(&format!("next: selenite plan predict {}", printable::path(output)));
+    }
     text
 }
 

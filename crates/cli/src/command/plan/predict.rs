@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use selenite::Access;
 use selenite_lab::calibrate::fingerprint;
 use selenite_lab::host::Source;
 use selenite_lab::report;
@@ -9,27 +10,21 @@ use selenite_plan::calibration::{TLS_1_2, TLS_1_3};
 use selenite_plan::predict::WhatIf;
 use selenite_plan::{Calibration, Cipher, Observation, Question, predict};
 
-use super::{DATA, USAGE, check_output, observe, read, usage};
+use super::{DATA, USAGE, observe, read};
 use crate::arguments::plan::PlanPredict;
 use crate::cli_error::CliError;
-use crate::output::{print, write_file};
+use crate::output_files::{OutputFiles, write_file};
 use crate::printable;
 
-pub fn run(arguments: &PlanPredict) -> Result<(), CliError> {
+pub fn run(arguments: &PlanPredict, access: &Access) -> Result<(), CliError> {
     let inputs: Vec<&Path> = arguments
         .observation
         .iter()
         .map(PathBuf::as_path)
         .chain([arguments.calibration.as_path()])
         .collect();
-    for output in arguments.html.iter().chain(&arguments.json) {
-        check_output(output, &inputs)?;
-    }
-    if let (Some(html), Some(json)) = (&arguments.html, &arguments.json)
-        && is_same_file(html, json)
-    {
-        return Err(usage("--html and --json are the same file".to_owned()));
-    }
+    let options = [("--html", arguments.html.as_ref()), ("--json", arguments.json.as_ref())];
+    let outputs = OutputFiles::checked(options, &inputs, access)?;
     let observation = match &arguments.observation {
         Some(path) => {
             arguments.numbers.check_none_beside_observation()?;
@@ -76,7 +71,7 @@ pub fn run(arguments: &PlanPredict) -> Result<(), CliError> {
     if let Some(path) = &arguments.json {
         write_file(path, &prediction.text()?)?;
     }
-    Ok(print(&printable::lines(&report::plan::text(&prediction)))?)
+    Ok(outputs.show(&printable::lines(&report::plan::text(&prediction)))?)
 }
 
 fn number_of_cores(text: &str) -> Result<f64, CliError> {
@@ -93,13 +88,4 @@ fn observed(path: &Path) -> Result<Observation, CliError> {
         next: "selenite plan observe".to_owned(),
         status: DATA,
     })
-}
-
-/// Whether two paths name one file of one folder.
-fn is_same_file(one: &Path, other: &Path) -> bool {
-    let folder = |path: &Path| {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        folder.unwrap_or(Path::new(".")).canonicalize().ok()
-    };
-    one.file_name() == other.file_name() && folder(one) == folder(other)
 }

@@ -15,19 +15,18 @@ use selenite_plan::predict::Estimate;
 use selenite_plan::replay::ReplayBuilder;
 use selenite_plan::{Calibration, Cipher, Observation, PlanError, Question, predict};
 
-use super::{DATA, USAGE, calibrate, check_output, read, read_trace};
+use super::{DATA, USAGE, calibrate, read, read_trace};
 use crate::arguments::plan::PlanReplay;
 use crate::cli_error::CliError;
 use crate::command::lab::engines;
 use crate::interrupt;
-use crate::output::{note, print, write_file};
+use crate::output::note;
+use crate::output_files::{OutputFiles, write_file};
 
 pub fn run(arguments: &PlanReplay, access: &Access) -> Result<(), CliError> {
     let mut inputs: Vec<&Path> = arguments.traces.iter().map(PathBuf::as_path).collect();
     inputs.extend(arguments.calibration.as_deref());
-    if let Some(json) = &arguments.json {
-        check_output(json, &inputs)?;
-    }
+    let outputs = OutputFiles::checked([("--json", arguments.json.as_ref())], &inputs, access)?;
     if arguments.suite.contains(&Suite::None) {
         return Err(CliError::Lab {
             what: "the suite NONE does not encrypt: every replay has one in clear".to_owned(),
@@ -94,7 +93,7 @@ pub fn run(arguments: &PlanReplay, access: &Access) -> Result<(), CliError> {
         })?;
         write_file(path, &json)?;
     }
-    Ok(print(&table(&report))?)
+    Ok(outputs.show(&table(&report))?)
 }
 
 /// The traces, as far as they are repeated: as a script, and as an observation.

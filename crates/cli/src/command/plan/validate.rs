@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use selenite::EngineError;
+use selenite::{Access, EngineError};
 use selenite_lab::calibrate::fingerprint;
 use selenite_lab::config::Config;
 use selenite_lab::edit::Edit;
@@ -10,19 +10,20 @@ use selenite_lab::host::Source;
 use selenite_lab::validate::{ValidateError, ValidationRequest, document, validate};
 use selenite_plan::Calibration;
 
-use super::{DATA, check_output, read, usage};
+use super::{DATA, read};
 use crate::arguments::plan::PlanValidate;
 use crate::cli_error::CliError;
 use crate::command::lab::{engines, progress, study};
 use crate::interrupt;
-use crate::output::{note, print, write_file};
+use crate::output::note;
+use crate::output_files::{OutputFiles, refused, write_file};
 
-pub fn run(arguments: &PlanValidate) -> Result<(), CliError> {
+pub fn run(arguments: &PlanValidate, access: &Access) -> Result<(), CliError> {
     let studies = arguments.studies.iter().map(Path::new);
     let inputs: Vec<&Path> = studies.chain([arguments.calibration.as_path()]).collect();
-    check_output(&arguments.output, &inputs)?;
-    if arguments.output.starts_with(&arguments.folder) {
-        return Err(usage(
+    let outputs = OutputFiles::checked([("--output", Some(&arguments.output))], &inputs, access)?;
+    if is_below(&arguments.output, &arguments.folder) {
+        return Err(refused(
             "the document would be among the predictions and stores".to_owned(),
         ));
     }
@@ -68,7 +69,17 @@ pub fn run(arguments: &PlanValidate) -> Result<(), CliError> {
     let validation = validate(&request, &mut *observer, &mut |text| note(text))?;
     drop(observer);
     write_file(&arguments.output, &document::render(&validation)?)?;
-    Ok(print(&format!("{}: written\n", arguments.output.display()))?)
+    Ok(outputs.show(&format!("{}: written\n", arguments.output.display()))?)
+}
+
+/// Whether a file is in a folder or below it, whatever links and dots their paths have.
+fn is_below(file: &Path, folder: &Path) -> bool {
+    let absolute = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
+    let place = file.parent().filter(|place| !place.as_os_str().is_empty());
+    match (absolute(place.unwrap_or(Path::new("."))), absolute(folder)) {
+        (Some(place), Some(folder)) => place.starts_with(folder),
+        (None, _) | (_, None) => true,
+    }
 }
 
 /// A study, with another number of sessions if one is given.
