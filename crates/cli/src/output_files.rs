@@ -26,7 +26,9 @@ impl<'a> OutputFiles<'a> {
         access: &Access,
     ) -> Result<Self, CliError> {
         let given = options.into_iter();
-        let files: Vec<(&str, &Path)> = given.filter_map(|(option, path)| Some((option, path?.as_path()))).collect();
+        let files: Vec<(&str, &Path)> = given
+            .filter_map(|(option, path)| Some((option, path?.as_path())))
+            .collect();
         let key = access.key_file()?;
         for (index, (option, path)) in files.iter().enumerate() {
             if let Some((other, _)) = files[..index].iter().find(|(_, other)| is_same(other, path)) {
@@ -74,7 +76,9 @@ fn check(output: &Path, inputs: &[&Path], key: Option<&Path>) -> Result<(), CliE
         return Err(refused(format!("{name} is an input: it would be overwritten")));
     }
     if key.is_some_and(is_output) {
-        return Err(refused(format!("{name} is the identity's file: it would be overwritten")));
+        return Err(refused(format!(
+            "{name} is the identity's file: it would be overwritten"
+        )));
     }
     if output.is_dir() {
         return Err(refused(format!("{name} is a folder")));

@@ -38,7 +38,8 @@ pub enum PlanCommand {
     #[command(
         after_help = "Examples:\n  selenite plan predict observation.json --calibration calibration.json --html \
             plan.html\n  selenite plan predict --reads-mb 25 --cores 4 --calibration calibration.json\n\n\
-            Exit status: 5 where the calibration lacks something or the load is beyond its range."
+            Exit status: 5 where the calibration lacks something or is not sound, the load is beyond its range, or \
+            the machine does not serve the load."
     )]
     Predict(Box<PlanPredict>),
     /// Predict workloads, measure them afterwards, and publish both: how good is the planner here?
@@ -72,7 +73,7 @@ pub struct PlanReplay {
     #[arg(long, value_name = "SUITE", value_parser = super::parse_suite)]
     pub suite: Vec<Suite>,
     /// The page pool of the encrypted databases: bytes, or with k, M or G [default: as of the extension].
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", value_parser = parse_pool_size)]
     pub pool_size: Option<String>,
     /// Show what was to be expected by this calibration, too.
     #[arg(long, value_name = "FILE")]
@@ -229,8 +230,8 @@ pub struct Numbers {
         conflicts_with = "reads",
         help_heading = "Numbers by hand"
     )]
-    pub reads_mb: Option<f64>,
-    /// Pages or bytes read in the order of the file.
+    pub reads_mb: Option<String>,
+    /// Pages or bytes read in the order of the file, as scans do.
     #[arg(long, value_name = "RATE", help_heading = "Numbers by hand")]
     pub sequential_reads: Option<String>,
     /// Pages or bytes written to data files.
@@ -257,7 +258,7 @@ pub struct Numbers {
     /// Logins.
     #[arg(long, value_name = "RATE", help_heading = "Numbers by hand")]
     pub handshakes: Option<String>,
-    /// Statements or transactions that clients send.
+    /// Statements or transactions that clients send: with --busy-cores, for response times.
     #[arg(long, value_name = "RATE", help_heading = "Numbers by hand")]
     pub requests: Option<String>,
     /// Cores of the machine.
@@ -307,7 +308,7 @@ impl Numbers {
 
 #[derive(Args)]
 pub struct PlanPredict {
-    /// The observation. Without it, numbers by hand are.
+    /// The observation. Without one, give numbers by hand.
     pub observation: Option<PathBuf>,
     /// The calibration.
     #[arg(long, value_name = "FILE", default_value = "calibration.json")]
@@ -341,6 +342,14 @@ pub struct PlanPredict {
     pub json: Option<PathBuf>,
     #[command(flatten)]
     pub numbers: Numbers,
+}
+
+/// The text, as the extension reads it.
+fn parse_pool_size(text: &str) -> Result<String, String> {
+    match selenite::parse_pool_size(text) {
+        Ok(_) => Ok(text.to_owned()),
+        Err(_) => Err("expected bytes, such as 64M or 64MiB".to_owned()),
+    }
 }
 
 fn parse_log_file(text: &str) -> Result<(u64, u64), String> {

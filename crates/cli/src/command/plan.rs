@@ -9,10 +9,11 @@ mod validate;
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::Path;
+use std::time::SystemTime;
 
 use selenite::trace::{TraceEnd, TraceRecord};
 use selenite::{Access, EngineError, trace};
-use selenite_plan::PlanError;
+use selenite_plan::{Calibration, PlanError};
 
 use crate::arguments::plan::PlanCommand;
 use crate::cli_error::CliError;
@@ -43,6 +44,31 @@ fn read_trace(
             next: "name each trace once".to_owned(),
             status: USAGE,
         }),
+    }
+}
+
+/// Reads a calibration, which was made before now.
+fn calibration(path: &Path) -> Result<Calibration, CliError> {
+    let refused = |what: String| CliError::Lab {
+        what: format!("{}: {what}", printable::path(path)),
+        next: "selenite plan calibrate".to_owned(),
+        status: DATA,
+    };
+    let calibration = Calibration::parse(&read(path)?).map_err(|error| refused(error.to_string()))?;
+    let Some(made) = selenite::parse_utc(&calibration.made) else {
+        return Err(refused(format!(
+            "calibration, made: {:?} is not a time as 2026-01-31T12:00:00Z",
+            calibration.made
+        )));
+    };
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    // The clocks of two machines differ.
+    match now.is_ok_and(|now| made > now.as_secs() + CLOCK_ERROR) {
+        true => Err(refused(format!(
+            "calibration, made: {} is in the future",
+            calibration.made
+        ))),
+        false => Ok(calibration),
     }
 }
 
@@ -91,6 +117,10 @@ impl From<PlanError> for CliError {
             PlanError::Reset { .. } => (DATA, "leave out the snapshots from before the restart"),
             PlanError::Calibration(_) => (DATA, "selenite plan calibrate"),
             PlanError::OutOfRange(_) => (DATA, "measure it: selenite lab"),
+            PlanError::Saturated(_) => (
+                DATA,
+                "ask for what it serves: --load FACTOR, or more cores: --cores NUMBER",
+            ),
             _ => (OTHER, ""),
         };
         Self::Lab {
@@ -101,6 +131,8 @@ impl From<PlanError> for CliError {
     }
 }
 
+/// Seconds: a day.
+const CLOCK_ERROR: u64 = 86_400;
 /// The largest input: snapshots of a week.
 const SIZE_MAX: u64 = 256 << 20;
 const OTHER: u8 = 1;

@@ -121,7 +121,12 @@ fn an_output_can_be_a_descriptor_and_standard_output_has_nothing_beside_it() {
     }
     let shown = succeeds(folder.path(), &format!("{PREDICT} --json /dev/null"));
     assert!(shown.contains("90 % intervals"), "{shown}");
-    fails(folder.path(), &format!("{PREDICT} --html - --json /dev/stdout"), 2, "--html and --json");
+    fails(
+        folder.path(),
+        &format!("{PREDICT} --html - --json /dev/stdout"),
+        2,
+        "--html and --json",
+    );
     assert_eq!(names(folder.path()), [Path::new("observation.json")]);
 }
 
@@ -209,7 +214,10 @@ fn a_report_replaces_no_store_and_the_planner_none_of_its_own_files() {
     };
     for option in ["--html", "--json", "--md"] {
         refused(&["lab", "report", "a.lab.db", option, "a.lab.db"], "is an input");
-        refused(&["lab", "report", "a.lab.db", "b.json", option, "b.json"], "is an input");
+        refused(
+            &["lab", "report", "a.lab.db", "b.json", option, "b.json"],
+            "is an input",
+        );
     }
     refused(
         &["lab", "report", "a.lab.db", "--html", "x", "--md", "./x"],
@@ -219,7 +227,11 @@ fn a_report_replaces_no_store_and_the_planner_none_of_its_own_files() {
         &["lab", "observatory", "league", "--output", "league/c.json"],
         "is an input",
     );
-    for output in ["league/predictions.json", "./league/predictions.json", "link/predictions.json"] {
+    for output in [
+        "league/predictions.json",
+        "./league/predictions.json",
+        "link/predictions.json",
+    ] {
         refused(&["plan", "validate", "--output", output], "among the predictions");
     }
     for name in ["a.lab.db", "b.json", "league/c.json", "league/predictions.json"] {

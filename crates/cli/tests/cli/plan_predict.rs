@@ -162,8 +162,8 @@ fn nonsense_is_refused_with_its_place() {
             folder.path(),
             &["predict", "--reads-mb", "1", "--cores", "1", "--calibration", &one],
         ),
-        2,
-        "calibration",
+        5,
+        "snapshot-1.tsv: calibration: ",
     );
 }
 
@@ -178,11 +178,15 @@ fn what_would_be_ignored_or_overwritten_is_refused() {
         plan(folder.path(), &[&begin[..], more].concat())
     };
     stdout(&predict(&["--cores", "16"]));
-    fails(&predict(&["--cores", "eight"]), 2, "invalid number of cores: eight");
-    fails(&predict(&["--cores", "1e300"]), 2, "invalid number of cores");
+    fails(&predict(&["--cores", "eight"]), 2, "--cores: eight is not a number");
+    fails(&predict(&["--cores", "1e300"]), 2, "--cores: ");
     fails(&predict(&["--reads", "400/s"]), 2, "--reads goes with numbers by hand");
     fails(&predict(&["--database-size", "40GiB"]), 2, "--database-size goes with");
-    fails(&predict(&["--decrypted-mb", "0"]), 2, "decrypted MB");
+    fails(&predict(&["--decrypted-mb", "0"]), 2, "--decrypted-mb");
+    fails(&predict(&["--load", "0"]), 2, "--load: 0 is no factor");
+    fails(&predict(&["--other-page-size", "1000"]), 2, "--other-page-size: ");
+    let query = ["observe", "--print-query", "sqlite", "postgresql", &snapshots];
+    fails(&plan(folder.path(), &query), 2, "--print-query prints a query");
     let before = std::fs::read(folder.path().join("observation.json")).unwrap();
     fails(&predict(&["--json", "observation.json"]), 2, "it would be overwritten");
     fails(&predict(&["--html", "none/plan.html"]), 2, "does not exist");
@@ -192,7 +196,7 @@ fn what_would_be_ignored_or_overwritten_is_refused() {
     assert_eq!(std::fs::read(folder.path().join("observation.json")).unwrap(), before);
     // More than the machine has.
     let calibrated = ["--calibration", &calibration];
-    let numbers = ["predict", "--reads", "10000000000/s", "--cores", "4"];
+    let numbers = ["predict", "--reads", "100000000/s", "--cores", "4"];
     fails(
         &plan(folder.path(), &[&numbers[..], &calibrated].concat()),
         5,
@@ -222,4 +226,70 @@ fn notes_of_a_file_move_no_cursor_and_have_no_lines() {
         5,
         "unknown field `core`",
     );
+}
+
+#[test]
+fn a_load_beyond_the_cores_is_refused_with_what_they_serve() {
+    let folder = tempfile::tempdir().unwrap();
+    let (snapshots, calibration) = (path("postgresql-17/snapshots.csv"), path("calibration.json"));
+    let busy = ["observe", "postgresql", &snapshots, "--cores", "4", "--busy-cores", "2"];
+    stdout(&plan(folder.path(), &busy));
+    let predict = |more: &[&str]| {
+        let begin = ["predict", "observation.json", "--calibration", &calibration];
+        plan(folder.path(), &[&begin[..], more].concat())
+    };
+    for more in [["--load", "3"], ["--cores", "1"]] {
+        fails(
+            &predict(&more),
+            5,
+            "the machine is saturated: without encryption, this load takes",
+        );
+    }
+    let shown = stdout(&predict(&["--load", "1.5"]));
+    let assumed = "What if: the load times 1.5, so 3.00 cores busy";
+    let shown: String = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        shown.contains("observed: 2.00 cores busy") && shown.contains(assumed),
+        "{shown}"
+    );
+    for selenites_own in ["frames of a commit", "Operations that cost less"] {
+        assert!(!shown.contains(selenites_own), "{shown}");
+    }
+}
+
+#[test]
+fn a_calibration_of_the_future_or_of_no_time_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = std::fs::read_to_string(testdata("calibration.json")).unwrap();
+    for (made, reason) in [("2999-01-01T00:00:00Z", "in the future"), ("yesterday", "not a time")] {
+        let edited = text.replacen("2026-11-23T22:44:51Z", made, 1);
+        assert_ne!(edited, text);
+        std::fs::write(folder.path().join("calibration.json"), edited).unwrap();
+        for arguments in [
+            &["predict", "--reads", "1/s", "--cores", "1"][..],
+            &["calibrate", "--check", "calibration.json"],
+            &["validate"],
+        ] {
+            let output = plan(folder.path(), arguments);
+            fails(&output, 5, reason);
+            fails(&output, 5, "calibration.json: calibration, made: ");
+        }
+    }
+}
+
+#[test]
+fn snapshots_of_a_system_that_did_nothing_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let header = "time,since,role,page_size,reads,bytes_read,writes,bytes_written,syncs,commits";
+    let rows = |time: &str| {
+        let roles = ["database", "wal", "journal"];
+        roles
+            .map(|role| format!("{time},1.5,{role},4096,0,0,0,0,0,0\n"))
+            .concat()
+    };
+    let text = format!("{header}\n{}{}", rows("10"), rows("20"));
+    std::fs::write(folder.path().join("idle.csv"), text).unwrap();
+    let output = plan(folder.path(), &["observe", "sqlite", "idle.csv", "--cores", "4"]);
+    fails(&output, 2, "nothing was observed");
+    assert!(!folder.path().join("observation.json").exists());
 }

@@ -121,6 +121,8 @@ fn a_trace_opens_for_its_recipient_only_and_is_authentic() {
     succeed(folder, &["keygen", "-o", "other.txt"]);
     let other = selenite(folder, &["-i", "other.txt", "plan", "observe", "trace", name]);
     assert_eq!(other.status.code(), Some(4), "{}", stderr(&other));
+    let closed = format!("{name}: the identity given does not open this trace");
+    assert!(stderr(&other).contains(&closed), "{}", stderr(&other));
 
     let bytes = std::fs::read(&trace).unwrap();
     let mut altered = bytes.clone();
@@ -145,7 +147,7 @@ fn a_trace_opens_for_its_recipient_only_and_is_authentic() {
     std::fs::write(&trace, &bytes[..bytes.len() - 1]).unwrap();
     let cut = selenite(folder, &["plan", "observe", "trace", name]);
     assert!(
-        !cut.status.success() && stderr(&cut).contains("no page"),
+        !cut.status.success() && stderr(&cut).contains(&format!("{name}: no page")),
         "{}",
         stderr(&cut)
     );
@@ -245,6 +247,7 @@ fn a_replay_does_what_the_trace_has_and_leaves_its_result_alone() {
     };
     refused(&[trace, "--json", trace], 2);
     refused(&[trace, "--suite", "NONE"], 2);
+    refused(&[trace, "--pool-size", "5X"], 2);
     refused(&["r.json"], 5);
     refused(&[], 2);
 }

@@ -30,7 +30,7 @@ fn file(data: &[u8]) {
 fn section(data: &[u8]) {
     let Ok(records) = records(data) else { return };
     let (mut observer, mut builder) = (TraceObserver::default(), ReplayBuilder::default());
-    observer.begin_trace();
+    observer.begin_trace("trace");
     builder.begin_trace();
     observer.add(&records);
     records.iter().for_each(|record| builder.add(record));

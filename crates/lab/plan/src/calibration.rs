@@ -9,6 +9,7 @@
 //!   finds another speed, as far from this one as two sessions are from each other.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
@@ -17,7 +18,7 @@ use selenite_stats::{Interval, median, t_interval};
 use serde::{Deserialize, Serialize};
 
 use crate::PlanError;
-use crate::operation::{Amount, Operation};
+use crate::operation::{Amount, KIB, Operation};
 
 /// A cipher suite, with or without the processor's AES instructions; or TLS.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -261,21 +262,12 @@ impl Calibration {
                 return Err(PlanError::input(format!("calibration, {what}"), "no machine has that"));
             }
         }
-        for (place, costs) in std::iter::once(("plain".to_owned(), &self.plain))
-            .chain(self.ciphers.iter().map(|(cipher, costs)| (cipher.to_string(), costs)))
-        {
-            for (operation, sizes) in costs {
-                let ascends = sizes.windows(2).all(|pair| pair[0].kib < pair[1].kib);
-                // The cost of a commit is a difference, in clear too, and may be measured below zero.
-                let is_sound = |one: &Measured| one.kib >= 0.0 && has_values(one, -NANOSECONDS_MAX);
-                if sizes.is_empty() || !ascends || !sizes.iter().all(is_sound) {
-                    let place = format!("calibration, {place}, {}", operation.name());
-                    return Err(PlanError::input(
-                        place,
-                        "sizes must ascend, and each must have finite values",
-                    ));
-                }
-            }
+        if self.ciphers.is_empty() {
+            return Err(PlanError::input("calibration, ciphers", "it has none"));
+        }
+        check_costs("plain", &self.plain, &plausible_in_clear)?;
+        for (cipher, costs) in &self.ciphers {
+            check_costs(&cipher.to_string(), costs, &plausible_difference)?;
         }
         let is_share =
             |measured: &Measured| has_values(measured, -1.0) && measured.sessions.iter().all(|one| *one <= 1.0);
@@ -286,9 +278,10 @@ impl Calibration {
             ));
         }
         for (cipher, measured) in &self.conversion_ns_per_mib {
-            if !has_values(measured, 0.0) {
+            if !has_values(measured, 0.0) || !MIB_NANOSECONDS.contains(&measured.mean()) {
                 let place = format!("calibration, conversion, {cipher}");
-                return Err(PlanError::input(place, "its values must be finite and not negative"));
+                let reason = format!("{} ns for a MiB is nothing that a machine has", measured.mean());
+                return Err(PlanError::input(place, reason));
             }
         }
         Ok(())
@@ -310,6 +303,83 @@ impl Calibration {
             let known: Vec<String> = self.ciphers.keys().map(Cipher::to_string).collect();
             PlanError::Calibration(format!("{cipher} was not calibrated; known: {}", known.join(", ")))
         })
+    }
+}
+
+fn check_costs(
+    place: &str,
+    costs: &Costs,
+    plausible: &dyn Fn(Operation, &Measured) -> RangeInclusive<f64>,
+) -> Result<(), PlanError> {
+    if costs.is_empty() {
+        return Err(PlanError::input(format!("calibration, {place}"), "it has no costs"));
+    }
+    for (operation, sizes) in costs {
+        let place = format!("calibration, {place}, {}", operation.name());
+        let ascends = sizes.windows(2).all(|pair| pair[0].kib < pair[1].kib);
+        let is_sound = |one: &Measured| (0.0..=SIZE_MAX_KIB).contains(&one.kib) && has_values(one, -NANOSECONDS_MAX);
+        if sizes.is_empty() || !ascends || !sizes.iter().all(is_sound) {
+            return Err(PlanError::input(
+                place,
+                "sizes must ascend, and each must have finite values",
+            ));
+        }
+        for measured in sizes {
+            let (mean, range) = (measured.mean(), plausible(*operation, measured));
+            // A measurement is never exactly zero in all sessions.
+            let is_free = range.contains(&0.0) && *range.start() >= 0.0;
+            let is_measured = is_free || measured.sessions.iter().any(|one| *one != 0.0);
+            if !range.contains(&mean) || !is_measured {
+                let reason = format!("{mean} ns, of {} KiB, is nothing that a machine has", measured.kib);
+                return Err(PlanError::input(place, reason));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Nanoseconds that an operation may take in clear.
+fn plausible_in_clear(operation: Operation, _: &Measured) -> RangeInclusive<f64> {
+    match operation {
+        // They are encryption alone.
+        Operation::LogRecord | Operation::Handshake => 0.0..=MEAN_MAX,
+        // A packet is copied.
+        Operation::Packet => 1.0..=MEAN_MAX,
+        // Each is some system calls and copies of pages.
+        Operation::ReadSequential | Operation::ReadRandom | Operation::Open | Operation::Backup => 10.0..=MEAN_MAX,
+        // Differences: a commit may be measured below zero.
+        Operation::ReadLog
+        | Operation::Write
+        | Operation::Append
+        | Operation::Checkpoint
+        | Operation::Commit
+        | Operation::RollbackWrite
+        | Operation::RollbackCommit
+        | Operation::Transaction
+        | Operation::RollbackTransaction => -MEAN_MAX..=MEAN_MAX,
+    }
+}
+
+/// Nanoseconds that encryption may add to an operation.
+fn plausible_difference(operation: Operation, measured: &Measured) -> RangeInclusive<f64> {
+    match operation {
+        // The cipher alone.
+        Operation::LogRecord | Operation::Packet => measured.kib * KIB / BYTES_PER_NANOSECOND_MAX..=MEAN_MAX,
+        // Signatures and key agreements.
+        Operation::Handshake => 1000.0..=MEAN_MAX,
+        Operation::ReadSequential
+        | Operation::ReadRandom
+        | Operation::ReadLog
+        | Operation::Write
+        | Operation::Append
+        | Operation::Checkpoint
+        | Operation::Commit
+        | Operation::RollbackWrite
+        | Operation::RollbackCommit
+        | Operation::Transaction
+        | Operation::RollbackTransaction
+        | Operation::Open
+        | Operation::Backup => -MEAN_MAX..=MEAN_MAX,
     }
 }
 
@@ -387,7 +457,18 @@ const SESSIONS_MAX: usize = 1000;
 const MEASURE_MAX: f64 = 1e6;
 /// A quarter of an hour: no operation takes that long.
 const NANOSECONDS_MAX: f64 = 1e12;
+/// A second of CPU time: no operation takes that on average.
+const MEAN_MAX: f64 = 1e9;
+/// 200 GB a second: no core encrypts that.
+const BYTES_PER_NANOSECOND_MAX: f64 = 200.0;
+/// In which a MiB may be converted: 100 GB to 10 KB a second.
+const MIB_NANOSECONDS: RangeInclusive<f64> = 1e4..=1e11;
+/// A GiB.
+const SIZE_MAX_KIB: f64 = 1_048_576.0;
 /// A bound of draws: the tails of t with few sessions have no mean.
 const DRAW_MAX: f64 = 10.0;
 /// Sums of sizes are rounded.
 const ROUNDING: f64 = 1e-6;
+
+#[cfg(test)]
+mod tests;

@@ -151,6 +151,21 @@ mod tests {
     }
 
     #[test]
+    fn engines_have_their_own_names_and_files_of_before_are_read() {
+        let text = of(1.0, None, String::new()).text().unwrap();
+        assert!(text.contains("\"engine\": \"postgresql\""), "{text}");
+        for (name, engine) in [
+            ("postgresql", Engine::PostgreSql),
+            ("postgre-sql", Engine::PostgreSql),
+            ("mariadb", Engine::MariaDb),
+            ("maria-db", Engine::MariaDb),
+        ] {
+            let named = text.replacen("\"postgresql\"", &format!("\"{name}\""), 1);
+            assert_eq!(Observation::parse(&named).unwrap().engine, engine, "{name}");
+        }
+    }
+
+    #[test]
     fn a_prediction_comes_back_to_the_last_bit() {
         let loads = vec![load(&[(Operation::ReadRandom, 100.0), (Operation::Commit, 7.0)]); 3];
         let prediction = predict(&observation(loads), &calibration(0.1), &Question::of(cipher())).unwrap();

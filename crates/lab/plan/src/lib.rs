@@ -11,6 +11,7 @@
 //! - `reproducible`: the same inputs give the same prediction, to the last digit: random draws have a fixed seed.
 #![forbid(unsafe_code)]
 
+mod bounds;
 pub mod calibration;
 pub mod error;
 pub mod json_file;

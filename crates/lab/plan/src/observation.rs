@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::PlanError;
-use crate::operation::Load;
+use crate::bounds::{CORES_MAX, check_cores, check_database, check_rate};
+use crate::operation::{Amount, KIB, Load, Operation};
 
 /// The system that was observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,8 +15,10 @@ pub enum Engine {
     /// SQL Server.
     SqlServer,
     /// MariaDB or MySQL with InnoDB.
+    #[serde(rename = "mariadb", alias = "maria-db")]
     MariaDb,
     /// PostgreSQL.
+    #[serde(rename = "postgresql", alias = "postgre-sql")]
     PostgreSql,
     /// Numbers by hand.
     ByHand,
@@ -102,20 +105,41 @@ impl Observation {
                 format!("{} is not a power of two from 512 to 65536", self.page_size),
             );
         }
-        if self.cores.is_some_and(|cores| !(cores > 0.0 && cores <= CORES_MAX)) {
-            return refuse("cores", format!("{:?} is not between 0 and {CORES_MAX}", self.cores));
+        if let Some(cores) = self.cores {
+            check_cores("cores", cores)?;
         }
         let shares = 0.0..=if cores.is_some() { 1.0 } else { f64::MAX };
         if self.serialized_share.is_some_and(|share| !shares.contains(&share)) {
             return refuse("serialized share", "it is a share between 0 and 1".to_owned());
         }
-        if self.database_mib.is_some_and(|mib| !is_amount(mib)) {
-            return refuse("database size", "it is not a number of MiB".to_owned());
+        if let Some(mib) = self.database_mib {
+            check_database("database size", mib * KIB * KIB)?;
         }
-        for interval in &self.intervals {
-            interval.check(cores)?;
+        for (index, interval) in self.intervals.iter().enumerate() {
+            interval.check(&format!("interval {}", index + 1), cores)?;
         }
-        Ok(())
+        let of_no_size = |(operation, amount): &(&Operation, &Amount)| {
+            operation.has_size() && amount.count > 0.0 && amount.kib == 0.0
+        };
+        match self.load_per_second().0.iter().find(of_no_size) {
+            Some((operation, _)) => refuse(operation.name(), "they have no bytes".to_owned()),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses an observation of a system that did nothing: it has no answer.
+    ///
+    /// # Errors
+    /// [`PlanError::Input`].
+    pub fn check_load(&self) -> Result<(), PlanError> {
+        match self.load_per_second().is_zero() {
+            true => Err(PlanError::input(
+                "observation",
+                "nothing was observed: no counter rose, so that there is nothing to predict from; observe the system \
+                 while it works",
+            )),
+            false => Ok(()),
+        }
     }
 
     /// The same with at most [`INTERVALS_MAX`] intervals: neighbours are taken together.
@@ -173,52 +197,39 @@ impl ObservedInterval {
         }
     }
 
-    fn check(&self, cores: Option<f64>) -> Result<(), PlanError> {
+    /// Refuses what no system does; `place` says which interval it is.
+    pub(crate) fn check(&self, place: &str, cores: Option<f64>) -> Result<(), PlanError> {
+        let at = |what: &str| format!("{place}, {what}");
         if !(SECONDS_MIN..=SECONDS_MAX).contains(&self.seconds) {
-            return Err(PlanError::input(
-                "interval",
-                format!("{} s: an interval has {SECONDS_MIN} s to a year", self.seconds),
-            ));
+            let reason = format!("{} s: an interval has {SECONDS_MIN} s to a year", self.seconds);
+            return Err(PlanError::input(place, reason));
         }
         for (operation, amount) in &self.load.0 {
-            if !is_amount(amount.count) || !is_amount(amount.kib) || amount.count == 0.0 && amount.kib > 0.0 {
-                return Err(PlanError::input(
-                    operation.name(),
-                    format!("{} of {} KiB in an interval is no amount", amount.count, amount.kib),
-                ));
+            let (count, bytes) = (amount.count / self.seconds, amount.kib * KIB / self.seconds);
+            check_rate(&at(operation.name()), count, bytes)?;
+            if count == 0.0 && bytes > 0.0 {
+                let reason = format!("{:.1} KiB of no operation", amount.kib);
+                return Err(PlanError::input(at(operation.name()), reason));
             }
         }
-        if self.requests.is_some_and(|count| !is_amount(count)) {
-            return Err(PlanError::input("requests", "not a number of requests"));
+        if let Some(requests) = self.requests {
+            check_rate(&at("requests"), requests / self.seconds, 0.0)?;
         }
-        let Some(cpu) = self.cpu_seconds else { return Ok(()) };
-        if !is_amount(cpu) {
-            return Err(PlanError::input("CPU time", "not a number of seconds"));
-        }
-        match cores {
-            // A sample may end a little late.
-            Some(cores) if cpu > self.seconds * cores * 1.05 => Err(PlanError::input(
-                "CPU time",
-                format!(
-                    "{cpu:.1} CPU seconds in {:.1} s are more than {cores} cores have",
-                    self.seconds
-                ),
-            )),
+        // A sample may end a little late.
+        let most = self.seconds * cores.unwrap_or(CORES_MAX) * 1.05;
+        match self.cpu_seconds {
+            Some(cpu) if !(0.0..=most).contains(&cpu) => {
+                let (cores, seconds) = (cores.unwrap_or(CORES_MAX), self.seconds);
+                let reason = format!("{cpu:.1} CPU seconds in {seconds:.1} s are more than {cores} cores have");
+                Err(PlanError::input(at("CPU time"), reason))
+            }
             Some(_) | None => Ok(()),
         }
     }
 }
 
-fn is_amount(value: f64) -> bool {
-    (0.0..=AMOUNT_MAX).contains(&value)
-}
-
 /// Every draw of a prediction visits all intervals. A week in intervals of ten minutes.
 pub const INTERVALS_MAX: usize = 1000;
-/// More than any machine has; a larger number has another unit.
-pub const CORES_MAX: f64 = 4096.0;
-/// More than any machine counts in a year; sums of them are finite.
-const AMOUNT_MAX: f64 = 1e18;
 /// A block of the lab may be as short.
 const SECONDS_MIN: f64 = 1e-4;
 /// A year.

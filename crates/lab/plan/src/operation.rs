@@ -136,6 +136,12 @@ impl Operation {
         }
     }
 
+    /// Whether it reads a page.
+    #[must_use]
+    pub fn is_read(self) -> bool {
+        matches!(self, Self::ReadSequential | Self::ReadRandom | Self::ReadLog)
+    }
+
     /// Whether it is encryption of the network, which the choice of a cipher for the database does not change.
     #[must_use]
     pub fn is_network(self) -> bool {

@@ -18,21 +18,29 @@ use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::PlanError;
-use crate::calibration::{Calibration, Cipher, Measured, TLS_1_3, measured_for, nanoseconds, normal};
-use crate::observation::{CORES_MAX, Engine, Observation};
+use crate::bounds::check_cores;
+use crate::calibration::{Calibration, Cipher, Costs, Measured, TLS_1_3, measured_for, nanoseconds, normal};
+use crate::observation::{Engine, Observation};
 use crate::operation::{Amount, KIB, Load, Operation};
 
+mod estimate;
 mod formula;
 mod misfit;
 mod notes;
 mod response_time;
+mod saturation;
+mod serialized;
 mod what_if;
 mod whole_database;
 
+pub use estimate::Estimate;
 pub use formula::{Formula, formula_percent};
 pub use misfit::Misfit;
 pub use response_time::Latency;
 use response_time::latency;
+pub use saturation::Saturation;
+pub use serialized::Serialized;
+use serialized::serialized;
 pub use what_if::WhatIf;
 pub use whole_database::{Conversion, FullBackup};
 
@@ -68,60 +76,6 @@ impl Question {
     }
 }
 
-/// A value and its 90 % interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Estimate {
-    /// The median of the draws.
-    pub value: f64,
-    /// The 5th percentile.
-    pub low: f64,
-    /// The 95th percentile.
-    pub high: f64,
-}
-
-impl Estimate {
-    fn of(mut draws: Vec<f64>) -> Self {
-        draws.sort_by(f64::total_cmp);
-        let at = |share: f64| {
-            let position = share * (draws.len().saturating_sub(1)) as f64;
-            // A position within the draws: there are at most some thousand.
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "between 0 and the number of draws"
-            )]
-            let below = position.floor() as usize;
-            let (low, high) = (draws[below], draws[(below + 1).min(draws.len() - 1)]);
-            low + (high - low) * (position - position.floor())
-        };
-        Self {
-            value: at(0.5),
-            low: at(0.05),
-            high: at(0.95),
-        }
-    }
-
-    fn is_finite(&self) -> bool {
-        self.value.is_finite() && self.low.is_finite() && self.high.is_finite()
-    }
-
-    /// Whether a value lies in it.
-    #[must_use]
-    pub fn contains(&self, value: f64) -> bool {
-        (self.low..=self.high).contains(&value)
-    }
-
-    /// All of it times a factor.
-    #[must_use]
-    pub fn times(self, factor: f64) -> Self {
-        Self {
-            value: self.value * factor,
-            low: self.low * factor,
-            high: self.high * factor,
-        }
-    }
-}
-
 /// The cost that encryption adds to one operation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OperationCost {
@@ -135,17 +89,6 @@ pub struct OperationCost {
     pub cores: Estimate,
 }
 
-/// The section that serializes commits.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Serialized {
-    /// The share of the time in which it is held now.
-    pub share: f64,
-    /// The same after encryption.
-    pub share_after: Estimate,
-    /// The greatest rate of commits after encryption, as a share of the greatest rate now.
-    pub commits_max: Estimate,
-}
-
 /// A prediction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {
@@ -153,11 +96,14 @@ pub struct Prediction {
     pub question: Question,
     /// A description of the observation, for display.
     pub observed: Vec<String>,
+    /// What the question makes of it, for display.
+    #[serde(default)]
+    pub assumed: Vec<String>,
     /// The machine.
     pub cores: f64,
     /// Cores that are kept busy in addition.
     pub added_cores: Estimate,
-    /// The same as a share of the machine.
+    /// The same as a share of the machine, which has no more than all of it.
     pub added_share: Estimate,
     /// The same as a share of the CPU time that the system uses now, if that is known.
     pub added_to_usage: Option<Estimate>,
@@ -165,6 +111,9 @@ pub struct Prediction {
     pub parts: Vec<OperationCost>,
     /// At the observed rate of requests.
     pub latency: Option<Latency>,
+    /// Whether the machine serves the load.
+    #[serde(default)]
+    pub saturation: Option<Saturation>,
     /// The greatest throughput after encryption, where the cores limit it, as a share of the greatest now.
     pub throughput: Option<Estimate>,
     /// The section that serializes commits.
@@ -188,15 +137,18 @@ pub struct Prediction {
 ///
 /// # Errors
 /// [`PlanError::Input`] for an observation that no system can have; [`PlanError::Calibration`] for a cipher or an
-/// operation that was not calibrated; [`PlanError::OutOfRange`].
+/// operation that was not calibrated; [`PlanError::OutOfRange`]; [`PlanError::Saturated`].
 pub fn predict(
     observation: &Observation,
     calibration: &Calibration,
     question: &Question,
 ) -> Result<Prediction, PlanError> {
     observation.check()?;
+    observation.check_load()?;
+    let as_observed = observation;
     let observation = &question.what_if.apply(observation)?.coalesced();
     let model = Model::new(observation, calibration, question)?;
+    model.check_operations()?;
     let draws = model.draws(Varied::ALL, DRAWS);
     let mut warnings = observation.notes.clone();
     warnings.extend(model.warnings());
@@ -209,6 +161,7 @@ pub fn predict(
             "the load is beyond what can be computed".to_owned(),
         ));
     }
+    let saturation = Saturation::of(observation, cores, &added)?;
     if added_cores.value > cores {
         return Err(PlanError::OutOfRange(format!(
             "encryption alone would keep {:.1} cores busy, and the machine has {cores}",
@@ -224,20 +177,19 @@ pub fn predict(
     }
     let latency = latency(observation, cores, &added, &mut warnings);
     let serialized = serialized(observation, &draws, &mut warnings);
-    if busy.is_some_and(|busy| busy + added_cores.high > cores) {
-        warnings.push("the machine may be saturated: fewer requests would be served".to_owned());
-    }
     Ok(Prediction {
         question: question.clone(),
-        observed: model.observed(),
+        observed: notes::observed(as_observed),
+        assumed: notes::assumed(as_observed, observation),
         cores,
         added_cores,
-        added_share: added_cores.times(1.0 / cores),
+        added_share: added_cores.times(1.0 / cores).at_most(1.0),
         added_to_usage: busy
             .filter(|busy| *busy > 0.0)
             .map(|busy| added_cores.times(1.0 / busy)),
         parts: model.parts(&draws),
         latency,
+        saturation,
         throughput: busy.filter(|busy| *busy > 0.0).map(|busy| {
             let draws = added.iter().map(|added| busy / (busy + added).max(f64::MIN_POSITIVE));
             Estimate::of(draws.collect()).times(cores / observation.cores.unwrap_or(cores))
@@ -326,11 +278,9 @@ impl<'a> Model<'a> {
             .cores
             .or(observation.cores)
             .ok_or_else(|| PlanError::input("cores", "unknown number of cores: give --cores NUMBER"))?;
-        if !(cores > 0.0 && cores <= CORES_MAX) {
-            return Err(PlanError::input("cores", format!("invalid number of cores: {cores}")));
-        }
+        check_cores("--cores", cores)?;
         if question.decrypted_mb.is_some_and(|mb| !(mb > 0.0 && mb.is_finite())) {
-            return Err(PlanError::input("decrypted MB", "it is not a number above 0"));
+            return Err(PlanError::input("--decrypted-mb", "it is not a number above 0"));
         }
         let load = observation.load_per_second();
         let mut operations = Vec::new();
@@ -353,7 +303,11 @@ impl<'a> Model<'a> {
                 false => formerly_calibrated_as(calibrated),
             };
             let plain = measured_for(&calibration.plain, calibrated, amount)?;
-            let difference = measured_for(calibration.costs(cipher)?, calibrated, amount)?;
+            let costs = calibration.costs(cipher)?;
+            let mut difference = measured_for(costs, calibrated, amount)?;
+            if !observation.engine.is_calibrated() && operation.is_read() {
+                difference = no_less_than_the_cipher(difference, costs, amount);
+            }
             operations.push((operation, plain, difference));
         }
         let misfit = question.misfit.unwrap_or(match observation.engine.is_calibrated() {
@@ -369,6 +323,24 @@ impl<'a> Model<'a> {
             misfit,
             operations,
         })
+    }
+
+    /// Refuses a load without an operation that encryption changes: an answer of 0 would say that it was observed.
+    fn check_operations(&self) -> Result<(), PlanError> {
+        if !self.operations.is_empty() {
+            return Ok(());
+        }
+        let load = self.observation.load_per_second();
+        let found = load.0.iter().filter(|(_, amount)| amount.count > 0.0);
+        let found: Vec<&str> = found.map(|(operation, _)| operation.name()).collect();
+        let reason = match found.as_slice() {
+            [] => "no operation is left of it".to_owned(),
+            found => format!("it has {} alone", found.join(", ")),
+        };
+        Err(PlanError::input(
+            "observation",
+            format!("nothing was observed that this encryption makes dearer: {reason}"),
+        ))
     }
 
     fn draws(&self, varied: Varied, count: usize) -> Vec<Drawn> {
@@ -428,8 +400,13 @@ impl<'a> Model<'a> {
                 false => (1.0, 0.0),
             };
             let difference = difference * factor + (plain + difference).max(0.0) * share;
-            // monotone: an encrypted operation takes no less than nothing.
-            drawn.push((*operation, amount, difference.max(-plain)));
+            // monotone: an encrypted operation takes no less than nothing. What Selenite saves is its own.
+            let least = if self.observation.engine.is_calibrated() {
+                -plain
+            } else {
+                0.0
+            };
+            drawn.push((*operation, amount, difference.max(least)));
         }
         Drawn(drawn)
     }
@@ -592,6 +569,16 @@ fn calibrated_as(operation: Operation, engine: Engine) -> Option<Operation> {
     }
 }
 
+/// The cost of a read, or of the cipher alone where that is greater: Selenite's reads ahead save calls, which another
+/// engine does not.
+fn no_less_than_the_cipher<'a>(read: &'a [Measured], costs: &'a Costs, amount: Amount) -> &'a [Measured] {
+    let cost = |measured| nanoseconds(measured, amount.mean_kib(), None);
+    match measured_for(costs, Operation::LogRecord, amount) {
+        Ok(cipher) if cost(cipher) > cost(read) => cipher,
+        Ok(_) | Err(_) => read,
+    }
+}
+
 /// The operation that has represented another one in calibrations which lack that.
 fn formerly_calibrated_as(operation: Operation) -> Operation {
     match operation {
@@ -639,40 +626,6 @@ fn resampled(observation: &Observation, random: &mut ChaCha8Rng) -> Load {
         }
     }
     load.scaled(1.0 / seconds)
-}
-
-fn serialized(observation: &Observation, draws: &[Drawn], warnings: &mut Vec<String>) -> Option<Serialized> {
-    let share = observation.serialized_share.filter(|share| *share > 0.0)?;
-    // Worst case: everything that a commit encrypts is within the section.
-    let within = [
-        Operation::Commit,
-        Operation::RollbackCommit,
-        Operation::Write,
-        Operation::Append,
-        Operation::RollbackWrite,
-        Operation::LogRecord,
-    ];
-    let added = |draw: &Drawn| -> f64 {
-        let parts = within.iter().filter_map(|operation| draw.of(*operation));
-        parts.map(|(amount, each)| amount.count * each / 1e9).sum()
-    };
-    let after: Vec<f64> = draws.iter().map(|draw| (share + added(draw)).max(0.0)).collect();
-    let commits_max = after
-        .iter()
-        .map(|after| if *after > 0.0 { share / after } else { 1.0 })
-        .collect();
-    let share_after = Estimate::of(after);
-    if share_after.high > UTILIZATION_MAX {
-        warnings.push(format!(
-            "the section that serializes commits would be held for up to {:.0} % of the time: commits will queue; measure",
-            share_after.high * 100.0
-        ));
-    }
-    Some(Serialized {
-        share,
-        share_after,
-        commits_max: Estimate::of(commits_max),
-    })
 }
 
 /// Beyond it, waiting times are too sensitive to the uncertainty of the inputs.

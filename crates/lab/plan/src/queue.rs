@@ -3,6 +3,8 @@
 //! Requests arrive at random (a Poisson process), each takes a random, exponential time of one core. Real loads are
 //! burstier in their arrivals and less so in their service: the model is for differences, not for levels.
 
+use crate::bounds::CORES_MAX;
+
 /// Requests that arrive at a rate and are served by cores.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Queue {
@@ -89,9 +91,6 @@ fn erlang_c(offered: f64, cores: f64) -> f64 {
     }
     blocked / (1.0 - offered / cores * (1.0 - blocked))
 }
-
-/// More than any machine has.
-const CORES_MAX: f64 = 4096.0;
 
 #[cfg(test)]
 mod tests {

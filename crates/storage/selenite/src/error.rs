@@ -80,6 +80,13 @@ pub enum EngineError {
         /// What is wrong with it.
         what: String,
     },
+    /// The caller: no identity that opens a trace of page operations.
+    TraceClosed {
+        /// The file.
+        path: PathBuf,
+        /// Whether there is an identity at all.
+        has_identity: bool,
+    },
     /// The file: its copy differs.
     CopyDiffers {
         /// The first difference.
@@ -239,7 +246,7 @@ impl EngineError {
             Self::Io { source, .. } if source.kind() == io::ErrorKind::AlreadyExists => Class::Usage,
             Self::NotEncrypted { .. } => Class::NotEncrypted,
             Self::Key(error) => class_of_key(error),
-            Self::Unopened { .. } => Class::Key,
+            Self::Unopened { .. } | Self::TraceClosed { .. } => Class::Key,
             Self::Backup(error) => class_of_backup(error),
             Self::Refused { .. } | Self::Anchor { .. } | Self::Trace { .. } | Self::BadBase { .. } => Class::Data,
             Self::Io { .. } | Self::NoRoom { .. } | Self::NoAnchor { .. } => Class::Io,
@@ -294,6 +301,10 @@ impl EngineError {
             }
             Self::Refused { .. } => {
                 "restore these pages from a backup, and find out who could write to the file".to_owned()
+            }
+            Self::TraceClosed { .. } => {
+                "give the identity whose recipient it was recorded for: -i FILE, before the command or behind it"
+                    .to_owned()
             }
             Self::Trace { .. } => "copy it again from where it was recorded, or record another one".to_owned(),
             Self::CopyDiffers { .. } => "the database is unchanged; run PRAGMA integrity_check on it".to_owned(),
@@ -465,6 +476,18 @@ impl fmt::Display for EngineError {
             | Self::Anchor { what, .. }
             | Self::NoAnchor { what }
             | Self::Trace { what } => f.write_str(what),
+            Self::TraceClosed {
+                path,
+                has_identity: true,
+            } => {
+                write!(f, "{}: the identity given does not open this trace", path.display())
+            }
+            Self::TraceClosed {
+                path,
+                has_identity: false,
+            } => {
+                write!(f, "{}: a trace is encrypted, and no identity was given", path.display())
+            }
             Self::NotEncrypted { path, what } => write!(f, "{}: not encrypted: {what}", path.display()),
             Self::AlreadyEncrypted { path } => write!(f, "{}: already encrypted", path.display()),
             Self::Exists { path, .. } => write!(f, "{}: already exists", path.display()),
@@ -536,6 +559,7 @@ impl std::error::Error for EngineError {
             | Self::Refused { .. }
             | Self::Anchor { .. }
             | Self::Trace { .. }
+            | Self::TraceClosed { .. }
             | Self::CopyDiffers { .. }
             | Self::NoRoom { .. }
             | Self::Busy { .. }

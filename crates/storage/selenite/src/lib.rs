@@ -125,7 +125,7 @@ pub use selenite_format::{AutoVacuum, PageSize, SlotKind, SourceError, State};
 pub use selenite_keyring::{AgeRecipient, KeyError, Origin, OriginPolicy, SlotSummary, Spec};
 #[doc(inline)]
 pub use selenite_vfs::anchor_place::AnchorPlace;
-pub use selenite_vfs::{DatabaseFileCounts, FileCounts, file_counts, temporary_file_counts};
+pub use selenite_vfs::{DatabaseFileCounts, FileCounts, file_counts, parse_pool_size, temporary_file_counts};
 pub use sqlite::install;
 pub use status::{FileSize, Status};
 pub use superblock_file::Superblocks;

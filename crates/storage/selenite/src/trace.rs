@@ -7,7 +7,7 @@ pub use selenite_format::trace::{TraceEvent, TraceRecord, TraceRole};
 
 use selenite_cipher::PartKey;
 use selenite_format::trace::{TraceHeader, next_section, records};
-use selenite_keyring::archive_recipient;
+use selenite_keyring::{KeyError, archive_recipient};
 
 use crate::{Access, EngineError};
 
@@ -26,8 +26,22 @@ pub struct TraceFacts {
 pub enum TraceEnd {
     /// With a whole section.
     Whole,
-    /// With a section that is cut, which is left out.
-    Cut,
+    /// With bytes that are no whole section, which are left out: one that is cut, or what is not the trace's.
+    Cut {
+        /// How many.
+        bytes: usize,
+    },
+}
+
+impl TraceEnd {
+    /// The bytes at the end that were left out.
+    #[must_use]
+    pub fn left_over(self) -> usize {
+        match self {
+            Self::Whole => 0,
+            Self::Cut { bytes } => bytes,
+        }
+    }
 }
 
 /// Passes the records of the trace at `path` to `section`, section by section.
@@ -51,7 +65,16 @@ pub fn read(path: &Path, access: &Access, section: &mut dyn FnMut(&[TraceRecord]
     let (header, rest) = TraceHeader::parse(&bytes).map_err(malformed)?;
     let mut rest = rest.to_vec();
     let identities = access.identities(&Access::config()?)?;
-    let secret = archive_recipient::unwrap(&identities, std::slice::from_ref(&header.wrapped), &|_| true)?;
+    let secret = archive_recipient::unwrap(&identities, std::slice::from_ref(&header.wrapped), &|_| true);
+    let secret = secret.map_err(|error| {
+        if matches!(error, KeyError::NoKey | KeyError::WrongKey) {
+            return EngineError::TraceClosed {
+                path: path.to_owned(),
+                has_identity: !identities.is_empty(),
+            };
+        }
+        EngineError::Key(error)
+    })?;
     let key = PartKey::of_trace(&secret, &header.id, &header.salt);
     let mut number = 0;
     loop {
@@ -61,10 +84,9 @@ pub fn read(path: &Path, access: &Access, section: &mut dyn FnMut(&[TraceRecord]
             }
             return Ok(TraceFacts {
                 id: header.id,
-                end: if rest.is_empty() {
-                    TraceEnd::Whole
-                } else {
-                    TraceEnd::Cut
+                end: match rest.len() {
+                    0 => TraceEnd::Whole,
+                    bytes => TraceEnd::Cut { bytes },
                 },
             });
         };
@@ -123,14 +145,10 @@ mod tests {
             let read = read(&path, &access, &mut |records| found.extend(records.iter().map(numbers)));
             match case["expect"].as_str().unwrap() {
                 "ok" => {
-                    let end = if name.starts_with("cut") {
-                        TraceEnd::Cut
-                    } else {
-                        TraceEnd::Whole
-                    };
-                    assert_eq!(read.unwrap().end, end, "{name}");
+                    let is_cut = read.unwrap().end.left_over() > 0;
+                    assert_eq!(is_cut, name.starts_with("cut"), "{name}");
                 }
-                "wrong key" => assert!(matches!(read, Err(EngineError::Key(_))), "{name}: {read:?}"),
+                "wrong key" => assert!(matches!(read, Err(EngineError::TraceClosed { .. })), "{name}: {read:?}"),
                 expect => {
                     let why = read.unwrap_err().to_string();
                     assert_eq!(

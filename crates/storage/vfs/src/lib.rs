@@ -67,6 +67,7 @@ pub mod wal_file;
 pub use clear_file::ClearFile;
 pub use file_counts::{DatabaseFileCounts, FileCounts};
 pub use selenite::{file_counts, forget_file_counts, note_sync, temporary_file_counts};
+pub use settings::parse_pool_size;
 
 /// The components that [`ffi::install_linked`] installs for programs that carry out operations on
 /// databases.

@@ -111,7 +111,7 @@ impl Settings {
                 parse_switch("meter", value)
             })?,
             pool_size: lookup(c"pool_size", "SELENITE_POOL_SIZE")?
-                .map(|value| parse_size(&value))
+                .map(|value| parse_pool_size(&value))
                 .transpose()?,
             takes_no_locks: name.parameter(c"nolock").is_some_and(|value| is_true(&value)),
             // These refer to one file, and are read from its URI alone.
@@ -230,8 +230,11 @@ fn parse_auto_vacuum(value: &str) -> Result<AutoVacuum, VfsError> {
     }
 }
 
-/// Parses a size: bytes, or with a suffix letter KiB, MiB or GiB.
-fn parse_size(value: &str) -> Result<usize, VfsError> {
+/// Parses the size of the page pool: bytes, or with a suffix letter KiB, MiB or GiB.
+///
+/// # Errors
+/// [`VfsError::Setting`].
+pub fn parse_pool_size(value: &str) -> Result<usize, VfsError> {
     let short = value.strip_suffix("iB").unwrap_or(value);
     let (digits, shift) = match short.as_bytes().last() {
         Some(b'k' | b'K') => (&short[..short.len() - 1], 10),
@@ -254,7 +257,10 @@ fn parse_switch(key: &'static str, value: &str) -> Result<bool, VfsError> {
     match value {
         "1" => Ok(true),
         "0" | "" => Ok(false),
-        _ => Err(VfsError::Setting(format!("invalid {key}={value}; use 1 or 0"))),
+        _ => Err(VfsError::Setting(format!(
+            "invalid {key}={value}, of the URI or SELENITE_{}; use 1 or 0",
+            key.to_ascii_uppercase()
+        ))),
     }
 }
 

@@ -5,14 +5,11 @@ use std::time::Duration;
 
 use rustix::process::{Signal, set_parent_process_death_signal};
 use selenite::{Access, Suite};
-use selenite_lab::calibrate::{
-    CalibrateError, CalibrationProgress, CalibrationRequest, calibrate, fingerprint, table,
-};
+use selenite_lab::calibrate::{CalibrateError, CalibrationProgress, CalibrationRequest, calibrate, fingerprint, table};
 use selenite_lab::host::Source;
 use selenite_lab::replay::session::serve;
-use selenite_plan::Calibration;
 
-use super::read;
+use super::calibration;
 use crate::arguments::plan::PlanCalibrate;
 use crate::cli_error::CliError;
 use crate::command::lab::engines;
@@ -73,11 +70,7 @@ pub fn run_session(spec: &str) -> Result<(), CliError> {
 }
 
 fn check(path: &Path) -> Result<(), CliError> {
-    let calibration = Calibration::parse(&read(path)?).map_err(|error| CliError::Lab {
-        what: format!("{}: {error}", path.display()),
-        next: "selenite plan calibrate".to_owned(),
-        status: DATA,
-    })?;
+    let calibration = calibration(path)?;
     let differences = fingerprint(&Source::default()).differences(&calibration.fingerprint);
     if differences.is_empty() {
         let (path, made) = (printable::path(path), printable::line(&calibration.made));

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use selenite::Access;
-use selenite::trace::TraceEnd;
 use selenite_plan::Observation;
 use selenite_plan::observe::trace::TraceObserver;
 use selenite_plan::observe::{self, SnapshotText, Supplement, by_hand, sql_server};
@@ -35,6 +34,7 @@ pub fn run(arguments: &PlanObserve, access: &Access) -> Result<(), CliError> {
     let output = source.output();
     let outputs = OutputFiles::checked([("--output", Some(output))], &source.files(), access)?;
     let observation = observed(source, access)?;
+    observation.check_load()?;
     write_file(output, &observation.text()?)?;
     Ok(outputs.show(&printable::lines(&summary_text(&observation, output)))?)
 }
@@ -79,11 +79,9 @@ fn observed(source: &ObservedSource, access: &Access) -> Result<Observation, Cli
         ObservedSource::Trace(given) => {
             let (mut observer, mut known) = (TraceObserver::default(), BTreeSet::new());
             for path in &given.files {
-                observer.begin_trace();
+                observer.begin_trace(&printable::path(path));
                 let end = read_trace(path, access, &mut known, &mut |records| observer.add(records))?;
-                if end == TraceEnd::Cut {
-                    observer.cut();
-                }
+                observer.end_trace(end.left_over());
             }
             observer.finish(&supplement(given))?
         }
@@ -94,10 +92,8 @@ fn observed(source: &ObservedSource, access: &Access) -> Result<Observation, Cli
 /// Numbers by hand.
 pub fn by_numbers(numbers: &Numbers) -> Result<Observation, CliError> {
     let by_hand = by_hand::ByHand {
-        reads: numbers
-            .reads
-            .clone()
-            .or_else(|| numbers.reads_mb.map(|mb| format!("{mb}MB/s"))),
+        reads: numbers.reads.clone(),
+        reads_mb: numbers.reads_mb.clone(),
         sequential_reads: numbers.sequential_reads.clone(),
         writes: numbers.writes.clone(),
         log: numbers.log.clone(),

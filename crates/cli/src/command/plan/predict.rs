@@ -8,9 +8,9 @@ use selenite_lab::host::Source;
 use selenite_lab::report;
 use selenite_plan::calibration::{TLS_1_2, TLS_1_3};
 use selenite_plan::predict::WhatIf;
-use selenite_plan::{Calibration, Cipher, Observation, Question, predict};
+use selenite_plan::{Cipher, Observation, Question, predict};
 
-use super::{DATA, USAGE, observe, read};
+use super::{DATA, USAGE, calibration, observe, read};
 use crate::arguments::plan::PlanPredict;
 use crate::cli_error::CliError;
 use crate::output_files::{OutputFiles, write_file};
@@ -32,7 +32,7 @@ pub fn run(arguments: &PlanPredict, access: &Access) -> Result<(), CliError> {
         }
         None => observe::by_numbers(&arguments.numbers)?,
     };
-    let calibration = Calibration::parse(&read(&arguments.calibration)?)?;
+    let calibration = calibration(&arguments.calibration)?;
     let aes = !arguments.without_aes_instructions;
     let tls = arguments.tls.as_deref().map(|version| match version {
         "1.2" => Cipher::tls(TLS_1_2, aes),
@@ -76,7 +76,7 @@ pub fn run(arguments: &PlanPredict, access: &Access) -> Result<(), CliError> {
 
 fn number_of_cores(text: &str) -> Result<f64, CliError> {
     text.trim().parse().map_err(|_| CliError::Lab {
-        what: format!("invalid number of cores: {}", printable::line(text)),
+        what: format!("--cores: {} is not a number", printable::line(text)),
         next: "--cores 8".to_owned(),
         status: USAGE,
     })

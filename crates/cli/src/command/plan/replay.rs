@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use selenite::trace::TraceEnd;
 use selenite::{Access, Suite};
 use selenite_lab::calibrate::sample::ReplaySettings;
 use selenite_lab::replay::{ReplayReport, ReplayRequest, replay, table};
@@ -12,16 +11,17 @@ use selenite_plan::calibration::{TLS_1_2, TLS_1_3};
 use selenite_plan::observe::Supplement;
 use selenite_plan::observe::trace::TraceObserver;
 use selenite_plan::predict::Estimate;
-use selenite_plan::replay::ReplayBuilder;
+use selenite_plan::replay::{ReplayBuilder, ReplayScript};
 use selenite_plan::{Calibration, Cipher, Observation, PlanError, Question, predict};
 
-use super::{DATA, USAGE, calibrate, read, read_trace};
+use super::{DATA, USAGE, calibrate, calibration, read_trace};
 use crate::arguments::plan::PlanReplay;
 use crate::cli_error::CliError;
 use crate::command::lab::engines;
 use crate::interrupt;
 use crate::output::note;
 use crate::output_files::{OutputFiles, write_file};
+use crate::printable;
 
 pub fn run(arguments: &PlanReplay, access: &Access) -> Result<(), CliError> {
     let mut inputs: Vec<&Path> = arguments.traces.iter().map(PathBuf::as_path).collect();
@@ -34,11 +34,10 @@ pub fn run(arguments: &PlanReplay, access: &Access) -> Result<(), CliError> {
             status: USAGE,
         });
     }
-    let calibration = arguments.calibration.as_deref().map(read).transpose()?;
-    let calibration = calibration.as_deref().map(Calibration::parse).transpose()?;
+    let calibration = arguments.calibration.as_deref().map(calibration).transpose()?;
     let (builder, observer) = read_traces(&arguments.traces, access)?;
     let is_cut = builder.is_full();
-    let script = builder.finish()?;
+    let script = script(builder, &observer)?;
     let all = Suite::ALL.into_iter().filter(|suite| *suite != Suite::None);
     let suites: Vec<Suite> = match arguments.suite.is_empty() {
         true => all.filter(|suite| !suite.is_deprecated()).collect(),
@@ -102,7 +101,7 @@ fn read_traces(paths: &[PathBuf], access: &Access) -> Result<(ReplayBuilder, Tra
     let mut known = BTreeSet::new();
     for path in paths {
         builder.begin_trace();
-        observer.begin_trace();
+        observer.begin_trace(&printable::path(path));
         let end = read_trace(path, access, &mut known, &mut |records| {
             for record in records {
                 if !builder.is_full() {
@@ -111,11 +110,19 @@ fn read_traces(paths: &[PathBuf], access: &Access) -> Result<(ReplayBuilder, Tra
                 }
             }
         })?;
-        if end == TraceEnd::Cut {
-            observer.cut();
-        }
+        observer.end_trace(end.left_over());
     }
     Ok((builder, observer))
+}
+
+/// What is repeated; an error names the traces.
+fn script(builder: ReplayBuilder, observer: &TraceObserver) -> Result<ReplayScript, PlanError> {
+    builder.finish().map_err(|error| {
+        if let PlanError::Input { reason, .. } = error {
+            return PlanError::input(observer.place(), reason);
+        }
+        error
+    })
 }
 
 /// CPU nanoseconds that the planner expects for each suite and version of TLS. What was not calibrated is left out.

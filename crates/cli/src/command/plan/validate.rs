@@ -8,9 +8,8 @@ use selenite_lab::config::Config;
 use selenite_lab::edit::Edit;
 use selenite_lab::host::Source;
 use selenite_lab::validate::{ValidateError, ValidationRequest, document, validate};
-use selenite_plan::Calibration;
 
-use super::{DATA, read};
+use super::{DATA, calibration};
 use crate::arguments::plan::PlanValidate;
 use crate::cli_error::CliError;
 use crate::command::lab::{engines, progress, study};
@@ -27,7 +26,7 @@ pub fn run(arguments: &PlanValidate, access: &Access) -> Result<(), CliError> {
             "the document would be among the predictions and stores".to_owned(),
         ));
     }
-    let calibration = Calibration::parse(&read(&arguments.calibration)?)?;
+    let calibration = calibration(&arguments.calibration)?;
     let here = fingerprint(&Source::default());
     let differences = here.differences(&calibration.fingerprint);
     if !differences.is_empty() {

@@ -56,6 +56,18 @@ pub(super) fn answer(prediction: &Prediction) -> String {
         let _ = write!(text, ": {} of the CPU time in use now", share(usage));
     }
     text.push('.');
+    if let Some(saturation) = prediction.saturation {
+        let may = if saturation.served.value < 1.0 { "is" } else { "may be" };
+        let _ = write!(
+            text,
+            " The machine {may} saturated: it serves {} of this load",
+            share(saturation.served)
+        );
+        if let Some(requests) = saturation.requests {
+            let _ = write!(text, ", {} requests a second", figures(requests));
+        }
+        text.push('.');
+    }
     text
 }
 
@@ -63,7 +75,11 @@ pub(super) fn answer(prediction: &Prediction) -> String {
 pub(super) fn conditions(prediction: &Prediction) -> String {
     let mut text = "Brackets are 90 % intervals.".to_owned();
     if let Some(changes) = changes(&prediction.question.what_if) {
-        let _ = write!(text, " What if: {changes}.");
+        let _ = write!(text, " What if: {changes}");
+        if !prediction.assumed.is_empty() {
+            let _ = write!(text, ", so {}", prediction.assumed.join(" and "));
+        }
+        text.push('.');
     }
     text
 }
@@ -112,7 +128,7 @@ fn times(prediction: &Prediction) -> Vec<(&'static str, String)> {
         all.push((
             "Response time of requests (CPU and waiting for it; not the disk), modelled",
             format!(
-                "p50 {} + {}; p99 {} + {}. Cores are busy {} of the time now, {} then.",
+                "p50 {} + {}; p99 {} + {}. Cores are busy {} of the time without encryption, {} with it.",
                 ms(latency.p50_ms),
                 numbers(latency.p50_added_ms, ms),
                 ms(latency.p99_ms),
@@ -127,10 +143,14 @@ fn times(prediction: &Prediction) -> Vec<(&'static str, String)> {
         all.push(("Greatest throughput, where the cores limit it", text));
     }
     if let Some(serialized) = prediction.serialized {
+        let demand = match serialized.share_after.high > 1.0 {
+            true => " It is a demand: at 100 %, commits are saturated.",
+            false => "",
+        };
         all.push((
             "The section in which commits are one after the other",
             format!(
-                "Held {} of the time now, {} then, if all that a commit encrypts is within it. The greatest rate of commits is {} of today's.",
+                "Held {} of the time without encryption, {} with it, if all that a commit encrypts is within it.{demand} The greatest rate of commits is {} of today's.",
                 number::share(serialized.share),
                 share(serialized.share_after),
                 share(serialized.commits_max)

@@ -14,7 +14,8 @@
 //! | requests, busy cores, cores, database size | the same fields of the observation |
 
 use super::quantity::{Rate, parse_number, parse_part, parse_size};
-use super::snapshot::{LoadBuilder, MIB};
+use super::snapshot::{LoadBuilder, MIB, check_busy};
+use crate::bounds::check_cores;
 use crate::observation::{Engine, ObservedInterval};
 use crate::operation::Operation;
 use crate::{Observation, PlanError};
@@ -24,6 +25,8 @@ use crate::{Observation, PlanError};
 pub struct ByHand {
     /// Pages or bytes that are read at random: `400/s`, `25MB/s`.
     pub reads: Option<String>,
+    /// The same as a number of MB in a second.
+    pub reads_mb: Option<String>,
     /// Pages or bytes that are read in the order of the file.
     pub sequential_reads: Option<String>,
     /// Pages or bytes that are written to data files.
@@ -69,11 +72,22 @@ pub fn observe(numbers: &ByHand) -> Result<Observation, PlanError> {
     }
     let cores = numbers.cores.as_ref().map(|text| parse_number("--cores", text));
     let cores = cores.transpose()?;
+    if let Some(cores) = cores {
+        check_cores("--cores", cores)?;
+    }
     let busy = numbers.busy_cores.as_ref();
     let busy = busy.map(|text| parse_part("--busy-cores", text, cores)).transpose()?;
+    if let Some(busy) = busy {
+        check_busy(busy, cores)?;
+    }
+    if numbers.packets.is_none() && numbers.packet_size.is_some() {
+        return Err(PlanError::input("--packet-size", "of no packets: state --packets"));
+    }
+    let reads_mb = numbers.reads_mb.as_ref().map(|mb| format!("{mb}MB/s"));
     let mut load = LoadBuilder::default();
     let of_pages = [
         (Operation::ReadRandom, "--reads", &numbers.reads),
+        (Operation::ReadRandom, "--reads-mb", &reads_mb),
         (
             Operation::ReadSequential,
             "--sequential-reads",
@@ -133,11 +147,16 @@ fn add_log(numbers: &ByHand, commits: f64, load: &mut LoadBuilder) -> Result<(),
         Rate::Count(_) => return Err(PlanError::input("--log", format!("{text:?} has no unit of bytes"))),
     };
     let writes = count("--log-writes", numbers.log_writes.as_ref())?.unwrap_or(commits);
+    if bytes == 0.0 && numbers.log_writes.is_some() && writes > 0.0 {
+        return Err(PlanError::input("--log-writes", "they have no bytes: state --log"));
+    }
     if bytes > 0.0 && writes == 0.0 {
         let reason = "the number of log writes is not known: state --log-writes or --commits";
         return Err(PlanError::input("--log", reason));
     }
-    load.bytes(Operation::LogRecord, writes, bytes);
+    if bytes > 0.0 {
+        load.bytes(Operation::LogRecord, writes, bytes);
+    }
     Ok(())
 }
 

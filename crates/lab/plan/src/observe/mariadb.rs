@@ -30,7 +30,9 @@
 use std::collections::BTreeMap;
 
 use super::delimited::{self, Row};
-use super::snapshot::{LoadBuilder, MIB, SnapshotText, Supplement, check_count, check_same, increase, seconds_between};
+use super::snapshot::{
+    LoadBuilder, MIB, SnapshotText, Supplement, check_count, check_same, increase, intervals, seconds_between,
+};
 use crate::observation::{Engine, ObservedInterval};
 use crate::operation::{KIB, Operation};
 use crate::{Observation, PlanError};
@@ -71,12 +73,7 @@ pub fn observe(texts: &[SnapshotText<'_>], supplement: &Supplement) -> Result<Ob
             .to_owned(),
         "pages read by linear read-ahead are sequential, all others random".to_owned(),
     ];
-    let mut intervals = Vec::new();
-    for pair in snapshots.windows(2) {
-        if let [before, after] = pair {
-            intervals.push(interval(before, after)?);
-        }
-    }
+    let intervals = intervals(&snapshots, |snapshot| snapshot.place.clone(), interval)?;
     let (Some(first), Some(last)) = (snapshots.first(), snapshots.last()) else {
         return Err(PlanError::input("snapshots", "there are none"));
     };
@@ -148,7 +145,10 @@ impl Snapshot {
             .find(|name| self.rows.contains_key(*name))
             .unwrap_or(PAGE_SIZE_STATUS);
         let size = self.counter(name)?;
-        u32::try_from(size).map_err(|_| PlanError::input(name, format!("{size} is no size of a page")))
+        let place = self.rows.get(name).map_or_else(|| self.place.clone(), Row::place);
+        let is_size = size.is_power_of_two() && (512..=65_536).contains(&size);
+        let size_of_page = u32::try_from(size).ok().filter(|_| is_size);
+        size_of_page.ok_or_else(|| PlanError::input(format!("{place}, {name}"), format!("{size} is no size of a page")))
     }
 
     /// Whether each mini-transaction is encrypted by itself: MariaDB from 10.8.
@@ -224,7 +224,10 @@ impl Snapshot {
 
 fn interval(before: &Snapshot, after: &Snapshot) -> Result<ObservedInterval, PlanError> {
     before.check_successor(after)?;
-    let difference = |name: &str| increase(name, before.counter(name)?, after.counter(name)?);
+    let difference = |name: &str| {
+        let place = after.rows.get(name).map_or_else(|| after.place.clone(), Row::place);
+        increase(name, before.counter(name)?, after.counter(name)?).map_err(|error| error.at(&place))
+    };
     let clock = match (before.time()?, after.time()?) {
         (Some(earlier), Some(later)) => Some(seconds_between(&after.place, earlier, later)?),
         (None, _) | (_, None) => None,

@@ -33,7 +33,9 @@
 //! The estimate of the bytes of WAL was compared with `wal_write_bytes` of PostgreSQL 18: 0.3 % apart.
 
 use super::delimited::{self, Row};
-use super::snapshot::{LoadBuilder, MIB, SnapshotText, Supplement, check_count, check_same, increase, seconds_between};
+use super::snapshot::{
+    LoadBuilder, MIB, SnapshotText, Supplement, check_count, check_same, increase, intervals, reset, seconds_between,
+};
 use crate::observation::{Engine, ObservedInterval};
 use crate::operation::{Load, Operation};
 use crate::{Observation, PlanError};
@@ -151,12 +153,8 @@ pub fn observe(texts: &[SnapshotText<'_>], supplement: &Supplement) -> Result<Ob
         rows.extend(found);
     }
     check_count(rows.len(), "snapshots of PostgreSQL")?;
-    let mut intervals = Vec::new();
-    for pair in rows.windows(2) {
-        if let [before, after] = pair {
-            intervals.push(interval(before, after)?);
-        }
-    }
+    let mut wal = WalWrites::default();
+    let intervals = intervals(&rows, Row::place, |before, after| interval(before, after, &mut wal))?;
     let (Some(first), Some(last)) = (rows.first(), rows.last()) else {
         return Err(PlanError::input("snapshots", "there are none"));
     };
@@ -164,9 +162,11 @@ pub fn observe(texts: &[SnapshotText<'_>], supplement: &Supplement) -> Result<Ob
     let page_size = u32::try_from(block_size)
         .map_err(|_| PlanError::input(last.place_of(BLOCK_SIZE), format!("{block_size} is no size of a block")))?;
     let database_bytes = last.optional_counter("database_bytes")?;
+    let mut notes = notes(first, last)?;
+    notes.extend(wal.note());
     supplement.complete(Observation {
         engine: Engine::PostgreSql,
-        notes: notes(first, last)?,
+        notes,
         page_size,
         cores: None,
         database_mib: database_bytes.map(|bytes| bytes as f64 / MIB),
@@ -206,7 +206,33 @@ impl Views {
     }
 }
 
-fn interval(before: &Row, after: &Row) -> Result<ObservedInterval, PlanError> {
+/// WAL that was generated and not yet written by the end of an interval: a log without a write has no size that a
+/// calibration knows.
+#[derive(Default)]
+struct WalWrites {
+    pending: f64,
+}
+
+impl WalWrites {
+    /// The bytes of the interval's writes, of which so many were generated.
+    fn written(&mut self, count: f64, generated: f64) -> f64 {
+        let bytes = self.pending + generated;
+        let (written, pending) = if count == 0.0 { (0.0, bytes) } else { (bytes, 0.0) };
+        self.pending = pending;
+        written
+    }
+
+    fn note(&self) -> Option<String> {
+        (self.pending > 0.0).then(|| {
+            format!(
+                "{:.1} MiB of WAL were generated, and not written by the last snapshot: they are not included",
+                self.pending / MIB
+            )
+        })
+    }
+}
+
+fn interval(before: &Row, after: &Row, wal: &mut WalWrites) -> Result<ObservedInterval, PlanError> {
     let place = after.place();
     let views = Views::of(after)?;
     if Views::of(before)? != views {
@@ -223,22 +249,25 @@ fn interval(before: &Row, after: &Row) -> Result<ObservedInterval, PlanError> {
     for (column, meaning) in RESETS {
         // stats_reset is NULL until the first reset.
         if before.has(column) != after.has(column) || before.optional(column) != after.optional(column) {
-            return Err(PlanError::Reset {
-                counter: meaning.to_owned(),
-            });
+            return Err(reset(meaning));
         }
     }
     let difference = |name: &str| increase(name, before.counter(name)?, after.counter(name)?);
     let requests = difference("xact_commit")? + difference("xact_rollback")?;
     Ok(ObservedInterval {
         seconds,
-        load: load(views, after, &difference)?,
+        load: load(views, after, &difference, wal)?,
         requests: Some(requests),
         cpu_seconds: None,
     })
 }
 
-fn load(views: Views, after: &Row, difference: &dyn Fn(&str) -> Result<f64, PlanError>) -> Result<Load, PlanError> {
+fn load(
+    views: Views,
+    after: &Row,
+    difference: &dyn Fn(&str) -> Result<f64, PlanError>,
+    wal: &mut WalWrites,
+) -> Result<Load, PlanError> {
     let block_bytes = after.counter(BLOCK_SIZE)?;
     if block_bytes == 0 {
         return Err(PlanError::input(after.place_of(BLOCK_SIZE), "it is 0"));
@@ -267,15 +296,17 @@ fn load(views: Views, after: &Row, difference: &dyn Fn(&str) -> Result<f64, Plan
     };
     let wal_bytes = difference("wal_bytes")?;
     let (log_count, log_bytes) = match views {
-        Views::Thirteen => (commits, wal_bytes + commits * block),
+        Views::Thirteen => (commits, wal.written(commits, wal_bytes) + commits * block),
         Views::Fourteen | Views::Sixteen => {
             let count = difference("wal_write")?;
-            (count, wal_bytes + count * block)
+            (count, wal.written(count, wal_bytes) + count * block)
         }
         Views::Eighteen => (difference("wal_writes")?, difference("wal_write_bytes")?),
     };
-    // A log without a write has no size that a calibration knows: it is written in a later interval.
-    let log_bytes = if log_count == 0.0 { 0.0 } else { log_bytes };
+    if (log_count == 0.0) != (log_bytes == 0.0) {
+        let reason = format!("{log_bytes} bytes of WAL were written in {log_count} writes since the snapshot before");
+        return Err(PlanError::input(after.place(), reason));
+    }
     let mut load = LoadBuilder::default();
     load.pages(Operation::ReadSequential, sequential, block);
     load.pages(Operation::ReadRandom, random, block);

@@ -6,6 +6,7 @@
 use std::fmt;
 
 use crate::PlanError;
+use crate::bounds::{check_database, check_rate};
 
 /// An amount in a second.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,7 +21,7 @@ impl Rate {
     /// Parses a rate; `place` is the option that has it.
     ///
     /// # Errors
-    /// [`PlanError::Input`] where it is none.
+    /// [`PlanError::Input`] where it is none, or more than any machine does.
     pub fn parse(place: &str, text: &str) -> Result<Self, PlanError> {
         let refuse = || {
             let reason = format!("{text:?} is not a rate (examples: 25MB/s, 25 MiB/s, 400/s)");
@@ -33,10 +34,15 @@ impl Rate {
             .map(|(_, seconds)| *seconds)
             .ok_or_else(refuse)?;
         let (number, unit) = number_and_unit(amount).ok_or_else(refuse)?;
-        match unit {
-            "" => Ok(Self::Count(number / seconds)),
-            unit => Ok(Self::Bytes(number * bytes_of(unit).ok_or_else(refuse)? / seconds)),
+        let rate = match unit {
+            "" => Self::Count(number / seconds),
+            unit => Self::Bytes(number * bytes_of(unit).ok_or_else(refuse)? / seconds),
+        };
+        match rate {
+            Self::Count(count) => check_rate(place, count, 0.0)?,
+            Self::Bytes(bytes) => check_rate(place, 0.0, bytes)?,
         }
+        Ok(rate)
     }
 }
 
@@ -52,13 +58,16 @@ impl fmt::Display for Rate {
 /// Bytes of a size. A number without a unit is in bytes.
 ///
 /// # Errors
-/// [`PlanError::Input`] where it is none.
+/// [`PlanError::Input`] where it is none, or more than any database has.
 pub fn parse_size(place: &str, text: &str) -> Result<f64, PlanError> {
     let parsed = number_and_unit(text).and_then(|(number, unit)| match unit {
         "" => Some(number),
         unit => Some(number * bytes_of(unit)?),
     });
-    parsed.ok_or_else(|| PlanError::input(place, format!("{text:?} is not a size (examples: 8KiB, 40 GB, 8192)")))
+    let bytes = parsed
+        .ok_or_else(|| PlanError::input(place, format!("{text:?} is not a size (examples: 8KiB, 40 GB, 8192)")))?;
+    check_database(place, bytes)?;
+    Ok(bytes)
 }
 
 /// A number without a unit.
@@ -85,7 +94,7 @@ pub fn parse_part(place: &str, text: &str, whole: Option<f64>) -> Result<f64, Pl
         (Some((percent, "%")), Some(whole)) => Ok(percent / 100.0 * whole),
         (Some((_, "%")), None) => Err(PlanError::input(
             place,
-            format!("{text} of what is not known: say the cores"),
+            format!("{text} of what is not known: say the cores by --cores"),
         )),
         (Some(_) | None, _) => {
             let reason = format!("{text:?} is not a number or percentage (examples: 0.25, 6.25%)");

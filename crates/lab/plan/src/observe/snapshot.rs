@@ -1,5 +1,7 @@
 //! Snapshots of counters, and the differences between them.
 
+use crate::bounds::{CORES_MAX, check_cores};
+use crate::observation::ObservedInterval;
 use crate::operation::{Amount, KIB, Load, Operation};
 use crate::{Observation, PlanError};
 
@@ -26,9 +28,13 @@ pub struct Supplement {
 impl Supplement {
     /// Enters the facts into an observation, and checks it.
     pub(super) fn complete(&self, mut observation: Observation) -> Result<Observation, PlanError> {
+        if let Some(cores) = self.cores {
+            check_cores("--cores", cores)?;
+        }
         observation.cores = self.cores.or(observation.cores);
         observation.database_mib = self.database_mib.or(observation.database_mib);
         if let Some(busy) = self.busy_cores {
+            check_busy(busy, observation.cores)?;
             for interval in &mut observation.intervals {
                 interval.cpu_seconds = Some(busy * interval.seconds);
             }
@@ -38,16 +44,52 @@ impl Supplement {
     }
 }
 
+/// Refuses more busy cores than there are.
+pub(super) fn check_busy(busy: f64, cores: Option<f64>) -> Result<(), PlanError> {
+    let most = cores.unwrap_or(CORES_MAX);
+    match (0.0..=most).contains(&busy) {
+        true => Ok(()),
+        false => Err(PlanError::input(
+            "--busy-cores",
+            format!("{busy} is not between 0 and the {most} cores of the machine"),
+        )),
+    }
+}
+
+/// The intervals between successive snapshots. An error says where the later one is.
+pub(super) fn intervals<S>(
+    snapshots: &[S],
+    place_of: impl Fn(&S) -> String,
+    mut between: impl FnMut(&S, &S) -> Result<ObservedInterval, PlanError>,
+) -> Result<Vec<ObservedInterval>, PlanError> {
+    let mut found = Vec::new();
+    for pair in snapshots.windows(2) {
+        if let [before, after] = pair {
+            let place = place_of(after);
+            let interval = between(before, after).map_err(|error| error.at(&place))?;
+            interval.check(&place, None)?;
+            found.push(interval);
+        }
+    }
+    Ok(found)
+}
+
 /// The increase of a counter.
 ///
 /// # Errors
-/// [`PlanError::Reset`] where it is lower than before.
+/// [`PlanError::Reset`] where it is lower than before, without its place.
 pub(super) fn increase(counter: &str, before: u64, after: u64) -> Result<f64, PlanError> {
     match after.checked_sub(before) {
         Some(difference) => Ok(difference as f64),
-        None => Err(PlanError::Reset {
-            counter: counter.to_owned(),
-        }),
+        None => Err(reset(counter)),
+    }
+}
+
+/// A reset without its place: see [`intervals`].
+pub(super) fn reset(counter: &str) -> PlanError {
+    PlanError::Reset {
+        place: String::new(),
+        counter: counter.to_owned(),
     }
 }
 

@@ -48,7 +48,9 @@ use self::connections::Connections;
 use self::performance::Performance;
 use self::snapshot_origin::{COMPUTER, OFFSET, SERVER, SnapshotOrigin, UTC};
 use super::delimited::{self, Row};
-use super::snapshot::{LoadBuilder, MIB, SnapshotText, Supplement, check_count, check_same, increase};
+use super::snapshot::{
+    LoadBuilder, MIB, SnapshotText, Supplement, check_count, check_same, increase, intervals, reset,
+};
 use crate::observation::{Engine, ObservedInterval};
 use crate::operation::{Amount, KIB, Operation};
 use crate::{Observation, PlanError};
@@ -142,12 +144,11 @@ pub fn observe(texts: &Texts<'_>, selection: &Selection, supplement: &Supplement
     check_count(snapshots.len(), "snapshots of sys.dm_io_virtual_file_stats")?;
     let mut notes =
         vec!["data files by pages of 8 KiB; a read of several pages is sequential after the first".to_owned()];
-    let mut intervals = Vec::new();
-    for pair in snapshots.windows(2) {
-        if let [before, after] = pair {
-            intervals.push(interval(before, after, &mut notes)?);
-        }
-    }
+    let intervals = intervals(
+        &snapshots,
+        |snapshot| snapshot.place.clone(),
+        |before, after| interval(before, after, &mut notes),
+    )?;
     let (Some(first), Some(last)) = (snapshots.first(), snapshots.last()) else {
         return Err(PlanError::input("snapshots", "there are none"));
     };
@@ -165,11 +166,21 @@ pub fn observe(texts: &Texts<'_>, selection: &Selection, supplement: &Supplement
         serialized_share: None,
         intervals,
     };
+    if let (Some(given), Some(counted)) = (supplement.cores, cores)
+        && given != counted
+    {
+        let reason = format!("{given}, and cpu_count of the snapshots is {counted}: leave out --cores");
+        return Err(PlanError::input("--cores", reason));
+    }
     if let Some(text) = &texts.performance {
         Performance::read(text)?.complete(&mut observation, &origin)?;
     }
     if !texts.connections.is_empty() {
         Connections::read(texts.connections, &origin)?.complete(&mut observation);
+    }
+    if supplement.busy_cores.is_some() && observation.busy_cores().is_some() {
+        let reason = "the snapshots, or the performance counters, have the CPU time: leave out --busy-cores";
+        return Err(PlanError::input("--busy-cores", reason));
     }
     supplement.complete(observation)
 }
@@ -294,6 +305,7 @@ fn interval(before: &Snapshot, after: &Snapshot, notes: &mut Vec<String>) -> Res
         let difference = |column: &str| {
             let name = format!("{column} of file {} of database {}", key.1, key.0);
             increase(&name, earlier.row.counter(column)?, later.row.counter(column)?)
+                .map_err(|error| error.at(&later.row.place()))
         };
         let (reads, bytes_read) = (difference(READS)?, difference(BYTES_READ)?);
         let (writes, bytes_written) = (difference(WRITES)?, difference(BYTES_WRITTEN)?);
@@ -380,9 +392,7 @@ impl Snapshot {
             check_same(&after.place, column, one.unwrap_or(""), other.unwrap_or(""))?;
         }
         if self.head.optional(START) != after.head.optional(START) {
-            return Err(PlanError::Reset {
-                counter: START.to_owned(),
-            });
+            return Err(reset(START));
         }
         for column in OPTIONAL {
             if self.head.optional(column).is_some() != after.head.optional(column).is_some() {

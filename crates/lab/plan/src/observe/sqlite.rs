@@ -21,7 +21,9 @@
 //! [`Operation::Write`].
 
 use super::delimited::{self, Row};
-use super::snapshot::{LoadBuilder, SnapshotText, Supplement, check_count, check_same, increase, seconds_between};
+use super::snapshot::{
+    LoadBuilder, SnapshotText, Supplement, check_count, check_same, increase, intervals, reset, seconds_between,
+};
 use crate::observation::{Engine, ObservedInterval};
 use crate::operation::{Load, Operation};
 use crate::{Observation, PlanError};
@@ -50,14 +52,16 @@ pub fn observe(texts: &[SnapshotText<'_>], supplement: &Supplement) -> Result<Ob
         }
     }
     check_count(snapshots.len(), "snapshots of selenite_file_counts")?;
-    let (mut intervals, mut has_rollbacks) = (Vec::new(), false);
-    for pair in snapshots.windows(2) {
-        if let [before, after] = pair {
-            let (interval, is_rollback) = interval(before, after)?;
-            intervals.push(interval);
-            has_rollbacks |= is_rollback;
-        }
-    }
+    let mut has_rollbacks = false;
+    let intervals = intervals(
+        &snapshots,
+        |snapshot| snapshot.database.place(),
+        |before, after| {
+            let found = interval(before, after)?;
+            has_rollbacks |= difference(&before.journal, &after.journal, "bytes_written")? > 0.0;
+            Ok(found)
+        },
+    )?;
     let Some(last) = snapshots.last() else {
         return Err(PlanError::input("snapshots", "there are none"));
     };
@@ -136,30 +140,49 @@ impl Snapshot {
     }
 }
 
-/// An interval, and whether it has writes in rollback mode.
-fn interval(before: &Snapshot, after: &Snapshot) -> Result<(ObservedInterval, bool), PlanError> {
+fn interval(before: &Snapshot, after: &Snapshot) -> Result<ObservedInterval, PlanError> {
     let place = after.database.place();
     if before.database.text(SINCE)? != after.database.text(SINCE)? {
-        return Err(PlanError::Reset {
-            counter: "selenite_file_counts (another process, or the database was removed)".to_owned(),
-        });
+        return Err(reset(
+            "selenite_file_counts (another process, or the database was removed)",
+        ));
     }
     let size_text = |snapshot: &Snapshot| snapshot.database.text(PAGE_SIZE).map(str::to_owned);
     check_same(&place, PAGE_SIZE, &size_text(before)?, &size_text(after)?)?;
     let (start, end) = (before.database.decimal(TIME)?, after.database.decimal(TIME)?);
     let seconds = seconds_between(&place, start, end)?;
-    let journal_pages = difference(&before.journal, &after.journal, "bytes_written")?;
-    let interval = ObservedInterval {
+    for (before, after) in [
+        (&before.database, &after.database),
+        (&before.wal, &after.wal),
+        (&before.journal, &after.journal),
+    ] {
+        check_calls(before, after)?;
+    }
+    Ok(ObservedInterval {
         seconds,
         load: load(before, after)?,
         requests: None,
         cpu_seconds: None,
+    })
+}
+
+/// Refuses bytes without calls, and writes without bytes. A read behind the end of a file has none.
+fn check_calls(before: &Row, after: &Row) -> Result<(), PlanError> {
+    let of = |column| difference(before, after, column);
+    let (reads, read, writes, written) = (of("reads")?, of("bytes_read")?, of("writes")?, of("bytes_written")?);
+    let what = if reads == 0.0 && read > 0.0 {
+        format!("{read} bytes were read in no call")
+    } else if (writes == 0.0) != (written == 0.0) {
+        format!("{written} bytes were written in {writes} calls")
+    } else {
+        return Ok(());
     };
-    Ok((interval, journal_pages > 0.0))
+    let reason = format!("{what} since the snapshot before: one of the counters is not what it was");
+    Err(PlanError::input(after.place(), reason))
 }
 
 fn difference(before: &Row, after: &Row, column: &str) -> Result<f64, PlanError> {
-    increase(column, before.counter(column)?, after.counter(column)?)
+    increase(column, before.counter(column)?, after.counter(column)?).map_err(|error| error.at(&after.place()))
 }
 
 fn load(before: &Snapshot, after: &Snapshot) -> Result<Load, PlanError> {
@@ -168,7 +191,7 @@ fn load(before: &Snapshot, after: &Snapshot) -> Result<Load, PlanError> {
     let of_journal = |column| difference(&before.journal, &after.journal, column);
     let if_any =
         |before: &Row, after: &Row, column| match (before.optional_counter(column)?, after.optional_counter(column)?) {
-            (Some(before), Some(after)) => increase(column, before, after),
+            (Some(earlier), Some(later)) => increase(column, earlier, later).map_err(|error| error.at(&after.place())),
             (None, _) | (_, None) => Ok(0.0),
         };
     let of_database_if_any = |column| if_any(&before.database, &after.database, column);

@@ -31,9 +31,11 @@ pub struct TraceObserver {
     /// The first and the last moment.
     times: Option<(u64, u64)>,
     traces: usize,
+    /// What the traces are called, in their order.
+    names: Vec<String>,
     /// Traces that have reached their limit.
     full: BTreeSet<usize>,
-    /// Traces whose last section is cut.
+    /// Traces with bytes at the end that are no whole section.
     cut: BTreeSet<usize>,
 }
 
@@ -49,9 +51,10 @@ struct TracedFile {
 }
 
 impl TraceObserver {
-    /// The records that follow are of another process.
-    pub fn begin_trace(&mut self) {
+    /// The records that follow are of another process, whose trace has this name.
+    pub fn begin_trace(&mut self, name: &str) {
         self.traces += 1;
+        self.names.push(name.to_owned());
     }
 
     /// Adds records of the last trace that was begun.
@@ -61,38 +64,57 @@ impl TraceObserver {
         }
     }
 
-    /// The last section of the trace that was begun last is cut.
-    pub fn cut(&mut self) {
-        self.cut.insert(self.traces);
+    /// The trace that was begun last ends, with so many bytes that are no whole section.
+    pub fn end_trace(&mut self, left_over: usize) {
+        if left_over > 0 {
+            self.cut.insert(self.traces);
+        }
     }
 
-    /// What the traces lack, for display.
+    /// What the traces lack, for display. A process that exits closes its files.
     #[must_use]
     pub fn missing(&self) -> Vec<String> {
-        let count = |count: usize| {
-            if count == 1 {
-                "a trace".to_owned()
-            } else {
-                format!("{count} traces")
-            }
-        };
-        let mut notes = Vec::new();
-        if !self.full.is_empty() {
-            let full = count(self.full.len());
-            notes.push(format!("{full} reached the limit: what came later is not included"));
+        let open: BTreeSet<usize> = self.files.keys().map(|(trace, _)| *trace).collect();
+        let open: BTreeSet<usize> = open.into_iter().filter(|one| !self.full.contains(one)).collect();
+        let open: BTreeSet<usize> = open.difference(&self.cut).copied().collect();
+        let notes = [
+            (
+                &self.full,
+                "the limit of a trace was reached: what came later is not included",
+            ),
+            (
+                &self.cut,
+                "the end is no whole section, and left out: the process was killed while it wrote, or still writes; \
+                 the file was copied in part; or these bytes are not the trace's. How much is missing is not known",
+            ),
+            (
+                &open,
+                "files are open at the end: the process was killed or still runs, and its last calls, of at most a \
+                 second, are not included; or the file was copied in part, and more is missing",
+            ),
+        ];
+        let is_there = |(traces, _): &(&BTreeSet<usize>, &str)| !traces.is_empty();
+        let note = |(traces, what): (&BTreeSet<usize>, &str)| format!("{}: {what}", self.named(traces));
+        notes.into_iter().filter(is_there).map(note).collect()
+    }
+
+    /// The names of all traces, for errors.
+    #[must_use]
+    pub fn place(&self) -> String {
+        self.named(&(1..=self.traces).collect())
+    }
+
+    fn named(&self, traces: &BTreeSet<usize>) -> String {
+        let names = traces
+            .iter()
+            .filter_map(|number| self.names.get(number.checked_sub(1)?));
+        let first: Vec<&str> = names.take(NAMES_MAX).map(String::as_str).collect();
+        let text = first.join(", ");
+        match traces.len() - first.len() {
+            0 if text.is_empty() => "no trace".to_owned(),
+            0 => text,
+            more => format!("{text} and {more} others"),
         }
-        // A process that exits closes its files.
-        let open = self.files.keys().map(|(trace, _)| *trace);
-        let without_end: BTreeSet<usize> = open.chain(self.cut.iter().copied()).collect();
-        let without_end = without_end.difference(&self.full).count();
-        if without_end > 0 {
-            notes.push(format!(
-                "the end of {} is missing: the process was killed, or it still runs; its last calls, of at most a \
-                 second, are not included",
-                count(without_end)
-            ));
-        }
-        notes
     }
 
     fn record(&mut self, record: &TraceRecord) {
@@ -203,14 +225,17 @@ impl TraceObserver {
         let is_page = |size: &u32| size.is_power_of_two() && (512..=65_536).contains(size);
         let pages = self.sizes.iter().filter(|(size, _)| is_page(size));
         let Some((page_size, _)) = pages.max_by_key(|(_, count)| **count) else {
-            return Err(PlanError::input("trace", "no page of a database was read or written"));
+            return Err(PlanError::input(
+                self.place(),
+                "no page of a database was read or written",
+            ));
         };
         let (first, last) = self.times.unwrap_or_default();
         if last == first {
-            return Err(PlanError::input("trace", "it has a single moment"));
+            return Err(PlanError::input(self.place(), "it has a single moment"));
         }
         if last / WINDOW - first / WINDOW >= WINDOWS_MAX {
-            return Err(PlanError::input("trace", "it is longer than a month"));
+            return Err(PlanError::input(self.place(), "it is longer than a month"));
         }
         let page = f64::from(*page_size);
         let intervals = (first / WINDOW..=last / WINDOW).map(|window| {
@@ -240,6 +265,8 @@ impl TraceObserver {
 
 /// Microseconds of an interval: 10 s.
 const WINDOW: u64 = 10_000_000;
+/// A note lists no more.
+const NAMES_MAX: usize = 3;
 /// A month.
 const WINDOWS_MAX: u64 = 31 * 24 * 360;
 
@@ -278,7 +305,7 @@ mod tests {
     #[test]
     fn calls_become_operations_in_their_windows() {
         let mut observer = TraceObserver::default();
-        observer.begin_trace();
+        observer.begin_trace("app.trace.1");
         observer.add(&[
             open(1, TraceRole::Database),
             open(2, TraceRole::Wal),
@@ -322,7 +349,7 @@ mod tests {
     #[test]
     fn a_transaction_that_writes_the_database_without_a_log_is_a_commit_in_rollback_mode() {
         let mut observer = TraceObserver::default();
-        observer.begin_trace();
+        observer.begin_trace("app.trace.1");
         let begin = |seconds| record(seconds, TraceEvent::Begin { file: 1 });
         let write = |seconds, file| {
             let (offset, size) = (4096, 4096);
@@ -356,7 +383,7 @@ mod tests {
     fn files_of_two_processes_have_numbers_of_their_own() {
         let mut observer = TraceObserver::default();
         for role in [TraceRole::Database, TraceRole::Temporary] {
-            observer.begin_trace();
+            observer.begin_trace("app.trace.1");
             observer.add(&[open(1, role), read(1.0, 1, 5, 4096)]);
         }
         let observation = observer.finish(&Supplement::default()).unwrap();
@@ -371,34 +398,49 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_without_its_end_is_noted() {
-        let notes = |records: &[TraceRecord], is_cut: bool| {
+    fn a_trace_without_its_end_is_noted_with_what_is_known() {
+        let notes = |records: &[TraceRecord], left_over: usize| {
             let mut observer = TraceObserver::default();
-            observer.begin_trace();
+            observer.begin_trace("app.trace.7");
             observer.add(&[open(1, TraceRole::Database), read(1.0, 1, 5, 4096)]);
             observer.add(records);
-            if is_cut {
-                observer.cut();
-            }
+            observer.end_trace(left_over);
             observer.finish(&Supplement::default()).unwrap().notes.join("\n")
         };
         let close = record(2.0, TraceEvent::Close { file: 1 });
-        assert_eq!(notes(&[close], false), "");
-        assert!(notes(&[close], true).starts_with("the end of a trace is missing"));
-        assert!(notes(&[], false).starts_with("the end of a trace is missing"));
+        assert_eq!(notes(&[close], 0), "");
+        // Nothing says why bytes are no section, or how many more there were.
+        for records in [&[close][..], &[]] {
+            let cut = notes(records, 3);
+            assert!(cut.starts_with("app.trace.7: the end is no whole section"), "{cut}");
+            assert!(!cut.contains("second"), "{cut}");
+        }
+        let open = notes(&[], 0);
+        assert!(open.starts_with("app.trace.7: files are open at the end"), "{open}");
+        assert!(open.contains("copied in part"), "{open}");
         // Behind the limit nothing is recorded, not even the end.
-        let full = notes(&[record(2.0, TraceEvent::Full)], false);
+        let full = notes(&[record(2.0, TraceEvent::Full)], 0);
         assert!(
-            full.starts_with("a trace reached the limit") && !full.contains("missing"),
+            full.starts_with("app.trace.7: the limit") && !full.contains("open"),
             "{full}"
         );
+    }
+
+    #[test]
+    fn an_error_of_traces_names_their_files() {
+        let mut observer = TraceObserver::default();
+        for number in 1..=5 {
+            observer.begin_trace(&format!("t.{number}"));
+        }
+        let error = observer.finish(&Supplement::default()).unwrap_err().to_string();
+        assert!(error.starts_with("t.1, t.2, t.3 and 2 others: no page"), "{error}");
     }
 
     #[test]
     fn a_trace_without_pages_or_of_a_moment_is_refused_and_a_full_one_noted() {
         let refused = |records: &[TraceRecord]| {
             let mut observer = TraceObserver::default();
-            observer.begin_trace();
+            observer.begin_trace("app.trace.1");
             observer.add(records);
             observer.finish(&Supplement::default())
         };

@@ -1,30 +1,38 @@
 //! What a prediction says in words: what was observed, and what is not in it.
 
 use super::{Model, calibrated_as};
-use crate::observation::Engine;
+use crate::observation::{Engine, Observation};
 use crate::operation::Operation;
 
-impl Model<'_> {
-    pub(super) fn observed(&self) -> Vec<String> {
-        let observation = self.observation;
-        let mut lines = vec![format!(
-            "{}, {} over {:.0} s",
-            observation.engine.name(),
-            match observation.intervals.len() {
-                1 => "one interval".to_owned(),
-                count => format!("{count} intervals"),
-            },
-            observation.seconds()
-        )];
-        if let Some(busy) = observation.busy_cores() {
-            lines.push(format!("{busy:.2} cores busy"));
-        }
-        if let Some(requests) = observation.requests_per_second() {
-            lines.push(format!("{requests:.1} requests a second"));
-        }
-        lines
-    }
+/// What was observed.
+pub(super) fn observed(observation: &Observation) -> Vec<String> {
+    let mut lines = vec![format!(
+        "{}, {} over {:.0} s",
+        observation.engine.name(),
+        match observation.intervals.len() {
+            1 => "one interval".to_owned(),
+            count => format!("{count} intervals"),
+        },
+        observation.seconds()
+    )];
+    lines.extend(use_of(observation));
+    lines
+}
 
+/// What is assumed of the system instead, where a question changes it.
+pub(super) fn assumed(observed: &Observation, changed: &Observation) -> Vec<String> {
+    let (before, after) = (use_of(observed), use_of(changed));
+    if before == after { Vec::new() } else { after }
+}
+
+fn use_of(observation: &Observation) -> Vec<String> {
+    let busy = observation.busy_cores().map(|busy| format!("{busy:.2} cores busy"));
+    let requests = observation.requests_per_second();
+    let requests = requests.map(|requests| format!("{requests:.1} requests a second"));
+    busy.into_iter().chain(requests).collect()
+}
+
+impl Model<'_> {
     /// What was observed and is not in the prediction, and what was asked for and is not known.
     fn left_out(&self) -> Vec<String> {
         let load = self.observation.load_per_second();
@@ -48,7 +56,7 @@ impl Model<'_> {
         let engine = self.observation.engine;
         if !engine.is_calibrated() {
             warnings.push(format!(
-                "coefficients are those of Selenite on this machine: its reads of pages, and its cipher alone for what is written; {} spends another amount around the cipher, which was not measured here: the interval is widened for it",
+                "coefficients are those of Selenite on this machine: its reads of pages, and its cipher alone for what is written; {} spends another amount around the cipher, which was not measured here: the interval is widened for it. Encrypting or copying the database as a whole is what Selenite does with one of SQLite",
                 match engine {
                     Engine::ByHand => "another engine",
                     Engine::Sqlite | Engine::SqlServer | Engine::MariaDb | Engine::PostgreSql => engine.name(),
@@ -67,9 +75,6 @@ impl Model<'_> {
         }
         if self.observation.intervals.len() == 1 {
             warnings.push("one interval was observed: how much the load varies is not in the intervals".to_owned());
-        }
-        if self.operations.is_empty() {
-            warnings.push("nothing was observed that encryption makes dearer".to_owned());
         }
         warnings
     }

@@ -46,7 +46,7 @@ pub(super) fn latency(
     let utilization_after = Estimate::of(added.iter().map(|added| (busy + added) / servers).collect());
     if utilization_after.high > UTILIZATION_MAX {
         warnings.push(format!(
-            "response times are not predicted: the cores would be busy for up to {:.0} % of the time, and the model holds up to {:.0} %; measure",
+            "response times are not predicted: the demand would be up to {:.0} % of the cores, and the model holds up to {:.0} %; measure",
             utilization_after.high * 100.0,
             UTILIZATION_MAX * 100.0
         ));

@@ -33,13 +33,20 @@ impl WhatIf {
     /// # Errors
     /// [`PlanError::Input`] for an invalid factor or page size.
     pub fn apply(&self, observation: &Observation) -> Result<Observation, PlanError> {
-        for (what, factor) in [("reads", self.reads), ("load", self.load)] {
-            if !(0.0..=FACTOR_MAX).contains(&factor) {
-                return Err(PlanError::input(
-                    what,
-                    format!("{factor} is no factor between 0 and {FACTOR_MAX}"),
-                ));
+        for (option, factor) in [("--physical-reads", self.reads), ("--load", self.load)] {
+            // A system without a load has no answer; one with enough memory reads nothing.
+            let is_factor = (0.0..=FACTOR_MAX).contains(&factor) && !(option == "--load" && factor == 0.0);
+            if !is_factor {
+                let reason = format!("{factor} is no factor between 0 and {FACTOR_MAX}");
+                return Err(PlanError::input(option, reason));
             }
+        }
+        if let Some(size) = self
+            .page_size
+            .filter(|size| !size.is_power_of_two() || !(512..=65_536).contains(size))
+        {
+            let reason = format!("{size} is not a power of two from 512 to 65536");
+            return Err(PlanError::input("--other-page-size", reason));
         }
         let mut changed = observation.clone();
         changed.page_size = self.page_size.unwrap_or(observation.page_size);
@@ -59,11 +66,7 @@ impl WhatIf {
     }
 
     fn change(&self, operation: Operation, amount: &mut Amount) {
-        let is_read = matches!(
-            operation,
-            Operation::ReadSequential | Operation::ReadRandom | Operation::ReadLog
-        );
-        if is_read {
+        if operation.is_read() {
             amount.count *= self.reads;
             amount.kib *= self.reads;
         }

@@ -42,12 +42,12 @@ impl Conversion {
         let measured = calibration.conversion_ns_per_mib.get(&question.cipher);
         let seconds = measured.map(|measured| {
             let half = measured.interval(0.9).map_or(0.0, |interval| interval.half_width());
-            // Another database is not the calibrated one.
-            let half = half.hypot(Z_90 * misfit.of_difference * measured.mean());
+            // Another database is not the calibrated one. A time is above zero: its logarithm has the interval.
+            let error = (half / measured.mean()).hypot(Z_90 * misfit.of_difference);
             Estimate {
                 value: measured.mean(),
-                low: (measured.mean() - half).max(0.0),
-                high: measured.mean() + half,
+                low: measured.mean() * (-error).exp(),
+                high: measured.mean() * error.exp(),
             }
             .times(mib / 1e9)
         });
@@ -79,19 +79,23 @@ impl FullBackup {
         // The size that is nearest to the page's.
         let nearest = |one: &f64, other: &f64| (one - page / KIB).abs().total_cmp(&(other - page / KIB).abs());
         let measured = difference.iter().min_by(|one, other| nearest(&one.kib, &other.kib))?;
-        let half = [
-            measured.interval(0.9).map_or(0.0, |interval| interval.half_width()),
-            Z_90 * misfit.of_difference * difference_ns,
-            Z_90 * misfit.of_cost * (plain_ns + difference_ns),
-        ];
-        let half = half.into_iter().fold(0.0, f64::hypot);
+        let of_sessions = measured.interval(0.9).map_or(0.0, |interval| interval.half_width());
+        let others = of_sessions.hypot(Z_90 * misfit.of_cost * (plain_ns + difference_ns));
+        // As in the model of operations, a factor of the difference, either way.
+        let times = |sign: f64| difference_ns * (sign * Z_90 * misfit.of_difference).exp();
+        let (least, most) = (times(-1.0).min(times(1.0)), times(-1.0).max(times(1.0)));
+        // An encrypted copy takes no less than nothing. What Selenite saves is its own.
+        let bound = if observation.engine.is_calibrated() {
+            -plain_ns
+        } else {
+            0.0
+        };
         Some(Self {
             plain_seconds: plain_ns * pages / 1e9,
             added_seconds: Estimate {
-                value: difference_ns,
-                // An encrypted copy takes no less than nothing.
-                low: (difference_ns - half).max(-plain_ns),
-                high: difference_ns + half,
+                value: difference_ns.max(bound),
+                low: (difference_ns - others.hypot(difference_ns - least)).max(bound),
+                high: (difference_ns + others.hypot(most - difference_ns)).max(bound),
             }
             .times(pages / 1e9),
             mib: encrypted_mib(mib, observation.page_size),
@@ -109,3 +113,46 @@ fn encrypted_mib(mib: f64, page_size: u32) -> f64 {
 const PAGE_RESERVED: f64 = 48.0;
 /// FORMAT 2: in front of the first page.
 const PREFIX_KIB: f64 = 64.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observation::Engine;
+    use crate::predict::predict;
+    use crate::predict::tests::{calibration, cipher, load, observation};
+
+    #[test]
+    fn a_time_is_above_zero_and_its_interval_is_one_of_ratios() {
+        for engine in [Engine::Sqlite, Engine::PostgreSql] {
+            let observed = Observation {
+                engine,
+                ..observation(vec![load(&[(Operation::ReadRandom, 10.0)])])
+            };
+            let prediction = predict(&observed, &calibration(0.1), &Question::of(cipher())).unwrap();
+            let seconds = prediction.conversion.unwrap().seconds.unwrap();
+            assert!(seconds.low > 0.1 * seconds.value, "{seconds:?}");
+            let (below, above) = (seconds.value / seconds.low, seconds.high / seconds.value);
+            assert!((below / above - 1.0).abs() < 1e-9 && above > 1.5, "{seconds:?}");
+        }
+    }
+
+    #[test]
+    fn a_backup_of_another_engine_saves_nothing() {
+        let mut machine = calibration(0.0);
+        for costs in machine.ciphers.values_mut() {
+            let sizes = costs.get_mut(&Operation::Backup).into_iter().flatten();
+            sizes.for_each(|one| one.sessions.iter_mut().for_each(|ns| *ns = -*ns));
+        }
+        let of = |engine| {
+            let observed = Observation {
+                engine,
+                ..observation(vec![load(&[(Operation::ReadRandom, 10.0)])])
+            };
+            let prediction = predict(&observed, &machine, &Question::of(cipher())).unwrap();
+            prediction.backup.unwrap().added_seconds
+        };
+        assert!(of(Engine::Sqlite).value < 0.0);
+        let other = of(Engine::MariaDb);
+        assert!(other.value >= 0.0 && other.low >= 0.0, "{other:?}");
+    }
+}

@@ -48,7 +48,7 @@ impl Connections {
         let mut found = Self::default();
         for pair in snapshots.windows(2) {
             if let [before, after] = pair {
-                found.add(before, after)?;
+                found.add(before, after).map_err(|error| error.at(&after.place))?;
             }
         }
         if let (Some(first), Some(last)) = (snapshots.first(), snapshots.last()) {

@@ -116,6 +116,13 @@ impl Performance {
         let process = self.mean("Process(sqlservr)", "% Processor Time");
         let processor = self.mean("Processor(_Total)", "% Processor Time");
         let of_all = processor.and_then(|percent| Some(percent * observation.cores?));
+        let unused = self.unused(observation);
+        if !unused.is_empty() {
+            let names = unused.join(", ");
+            notes.push(format!(
+                "the performance counters {names} have no effect: the snapshots have the same"
+            ));
+        }
         for interval in &mut observation.intervals {
             interval.requests = interval.requests.or(requests.map(|rate| rate * interval.seconds));
             let busy = process.or(of_all).map(|percent| percent / 100.0);
@@ -159,6 +166,24 @@ impl Performance {
         }
         observation.notes.extend(notes);
         Ok(())
+    }
+
+    /// The counters of what an observation has already.
+    fn unused(&self, observation: &Observation) -> Vec<&'static str> {
+        let intervals = || observation.intervals.iter();
+        let counters = [
+            ("Batch Requests/sec", intervals().all(|one| one.requests.is_some())),
+            ("% Processor Time", intervals().all(|one| one.cpu_seconds.is_some())),
+            ("Write Transactions/sec", has_load(observation, Operation::Commit)),
+            ("Transactions/sec", has_load(observation, Operation::Commit)),
+        ];
+        let has = |counter: &str| self.means.iter().any(|found| found.counter == counter);
+        let is_unused = |(counter, is_known): &(&'static str, bool)| *is_known && has(counter);
+        counters
+            .into_iter()
+            .filter(is_unused)
+            .map(|(counter, _)| counter)
+            .collect()
     }
 
     fn mean(&self, object: &str, counter: &str) -> Option<f64> {

@@ -81,7 +81,10 @@ fn each_counter_that_decreases_is_named() {
                 }
             });
             match run(source.observe, &[lowered]) {
-                Err(PlanError::Reset { counter }) => assert!(counter.contains(&name), "{counter}, not {name}"),
+                Err(PlanError::Reset { place, counter }) => {
+                    assert!(counter.contains(&name), "{counter}, not {name}");
+                    assert!(place.starts_with("text 1, line "), "{place}");
+                }
                 other => panic!("{}, {name}: {other:?}", source.name),
             }
         }
@@ -114,12 +117,11 @@ fn resets_of_statistics_and_restarts_are_found() {
         replaced("mariadb-10.11/snapshot-2.tsv", "Uptime\t123", "Uptime\t5"),
     ];
     let outcome = run(observe_mariadb, &files);
-    assert_eq!(
-        outcome,
-        Err(PlanError::Reset {
-            counter: "Uptime".into()
-        })
-    );
+    let Err(PlanError::Reset { place, counter }) = &outcome else {
+        panic!("{outcome:?}");
+    };
+    assert_eq!(counter, "Uptime");
+    assert!(place.starts_with("text 2, line "), "{place}");
     let files = [read("sql-server/files.csv").replace(
         "9,SQL1,2026-11-13T04:00:00.123,8,7241500",
         "9,SQL1,2026-11-23T10:00:20,8,7241500",
@@ -209,5 +211,169 @@ fn nonsense_is_refused_with_line_and_column() {
         run(observe_sql_server, &[text, read("sql-server/plain-2.csv")]),
         "text 1",
         "num_of_bytes_written",
+    );
+}
+
+/// A text of comma-separated values, with other values in some columns of lines, from 0.
+fn edited(path: &str, changes: &[(usize, &str, &str)]) -> String {
+    let text = read(path);
+    let mut lines: Vec<Vec<String>> = text
+        .lines()
+        .map(|line| line.split(',').map(str::to_owned).collect())
+        .collect();
+    for (line, column, value) in changes {
+        let index = lines[0].iter().position(|name| name == column).unwrap();
+        (*value).clone_into(&mut lines[*line][index]);
+    }
+    lines.iter().map(|fields| fields.join(",") + "\n").collect()
+}
+
+#[test]
+fn what_no_machine_does_is_refused_with_its_place() {
+    let huge = "4611686018427387904";
+    let postgresql = |column: &str| {
+        let lines: Vec<(usize, &str, &str)> = [3, 5].map(|line| (line, column, huge)).to_vec();
+        run(observe_postgresql, &[edited("postgresql-17/snapshots.csv", &lines)])
+    };
+    let place = "text 1, line 4, pages read at random";
+    refused(postgresql("reads_random"), place, "no machine does more");
+    refused(
+        postgresql("wal_bytes"),
+        "text 1, line 4, log writes",
+        "no machine moves more",
+    );
+    refused(
+        postgresql("xact_commit"),
+        "text 1, line 4, requests",
+        "no machine does more",
+    );
+    let of_size = edited("postgresql-17/snapshots.csv", &[(5, "database_bytes", huge)]);
+    refused(
+        run(observe_postgresql, &[of_size]),
+        "database size",
+        "no database has more",
+    );
+    let files = [
+        read("mariadb-10.11/snapshot-1.tsv"),
+        replaced("mariadb-10.11/snapshot-2.tsv", "Questions\t", "Questions\t999999999999"),
+    ];
+    refused(run(observe_mariadb, &files), "TLS packets", "no machine does more");
+    let files = [
+        read("mariadb-10.11/snapshot-1.tsv"),
+        replaced(
+            "mariadb-10.11/snapshot-2.tsv",
+            "Innodb_page_size\t16384",
+            "Innodb_page_size\t1638400",
+        ),
+    ];
+    refused(run(observe_mariadb, &files), "Innodb_page_size", "no size of a page");
+}
+
+#[test]
+fn numbers_by_hand_that_no_machine_has_are_refused_with_their_option() {
+    let some = |text: &str| Some(text.to_owned());
+    let of = |change: &dyn Fn(&mut ByHand)| {
+        let mut numbers = ByHand {
+            reads: some("400/s"),
+            cores: some("4"),
+            ..ByHand::default()
+        };
+        change(&mut numbers);
+        by_hand::observe(&numbers)
+    };
+    assert!(of(&|_| ()).is_ok());
+    let large = "no machine";
+    refused(of(&|one| one.reads = some("1000000000000000/s")), "--reads", large);
+    refused(of(&|one| one.reads_mb = some("100000000000")), "--reads-mb", large);
+    refused(of(&|one| one.reads_mb = some("-5")), "--reads-mb", "not a rate");
+    refused(of(&|one| one.writes = some("999999TB/s")), "--writes", large);
+    refused(of(&|one| one.requests = some("999999999999/s")), "--requests", large);
+    refused(
+        of(&|one| one.database_size = some("4611686018427387904")),
+        "--database-size",
+        "not a size",
+    );
+    refused(
+        of(&|one| one.database_size = some("2000000TB")),
+        "--database-size",
+        "no database",
+    );
+    refused(of(&|one| one.cores = some("9999")), "--cores", "between 0 and 4096");
+    refused(of(&|one| one.busy_cores = some("5")), "--busy-cores", "the 4 cores");
+    refused(of(&|one| one.packet_size = some("4KiB")), "--packet-size", "--packets");
+    let no_log = |one: &mut ByHand| (one.log, one.log_writes) = (some("0MB/s"), some("5/s"));
+    refused(of(&no_log), "--log-writes", "no bytes");
+}
+
+#[test]
+fn wal_that_is_not_written_yet_is_not_lost_without_a_word() {
+    let log = |outcome: Outcome| {
+        let observation = outcome.unwrap();
+        let kib: Vec<f64> = observation
+            .intervals
+            .iter()
+            .map(|interval| interval.load.amount(Operation::LogRecord).kib)
+            .collect();
+        (kib, observation.notes.join("\n"))
+    };
+    let path = "postgresql-17/snapshots.csv";
+    let (whole, notes) = log(run(observe_postgresql, &[read(path)]));
+    assert!(!notes.contains("not written by the last snapshot"), "{notes}");
+    // The writes of the second snapshot are made by the third.
+    let text = read(path);
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+    let column = lines[0].iter().position(|name| *name == "wal_write").unwrap();
+    let first = lines[1][column];
+    let (kib, notes) = log(run(observe_postgresql, &[edited(path, &[(3, "wal_write", first)])]));
+    assert_eq!(kib[0], 0.0);
+    assert_close(kib[0] + kib[1], whole[0] + whole[1], "all of the log");
+    assert!(!notes.contains("not written by the last snapshot"), "{notes}");
+    // They are not made at all.
+    let none: Vec<(usize, &str, &str)> = [3, 5].map(|line| (line, "wal_write", first)).to_vec();
+    let (kib, notes) = log(run(observe_postgresql, &[edited(path, &none)]));
+    assert!(kib.iter().all(|kib| *kib == 0.0), "{kib:?}");
+    assert!(
+        notes.contains("of WAL were generated, and not written by the last snapshot"),
+        "{notes}"
+    );
+    // PostgreSQL 18 counts both where they are written.
+    let path = "postgresql-18/snapshots.csv";
+    for (column, value) in [("wal_writes", "6714"), ("wal_write_bytes", "80035840")] {
+        let outcome = run(observe_postgresql, &[edited(path, &[(3, column, value)])]);
+        refused(outcome, "text 1, line 4", "bytes of WAL were written in");
+    }
+}
+
+#[test]
+fn options_that_contradict_the_snapshots_are_refused() {
+    let text = read("sql-server/files.csv");
+    let files = [SnapshotText { name: "t", text: &text }];
+    let performance = read("sql-server/performance.csv");
+    let of = |supplement: Supplement, with_counters: bool| {
+        let texts = Texts {
+            files: &files,
+            performance: with_counters.then_some(SnapshotText {
+                name: "performance.csv",
+                text: &performance,
+            }),
+            ..Texts::default()
+        };
+        sql_server::observe(&texts, &Selection::default(), &supplement)
+    };
+    let cores = |cores: f64| Supplement {
+        cores: Some(cores),
+        ..Supplement::default()
+    };
+    assert!(of(cores(8.0), false).is_ok());
+    refused(of(cores(16.0), false), "--cores", "cpu_count of the snapshots is 8");
+    let busy = Supplement {
+        busy_cores: Some(1.0),
+        ..Supplement::default()
+    };
+    refused(of(busy, false), "--busy-cores", "have the CPU time");
+    let notes = of(Supplement::default(), true).unwrap().notes.join("\n");
+    assert!(
+        notes.contains("Batch Requests/sec, % Processor Time, Write Transactions/sec have no effect"),
+        "{notes}"
     );
 }
