@@ -22,6 +22,9 @@ impl ServerWork<'_> {
         if is_fixed_server_role(name) {
             return Err(taken(name));
         }
+        if self.directory.security.roles.len() >= ROLE_COUNT_MAX {
+            return Err(refused("More than 1,000 roles of CREATE SERVER ROLE"));
+        }
         let owner = match &create.authorization {
             Some(owner) => self.server_owner(&owner.text)?,
             None => self.identity.sid.clone(),
@@ -141,6 +144,9 @@ impl ServerWork<'_> {
         if adds && self.directory.security.with_roles(sid).contains(&member) {
             return Err(error(15413, "Cannot make a role a member of itself.".to_owned()));
         }
+        if adds && self.directory.security.members.len() >= MEMBER_COUNT_MAX {
+            return Err(refused("More than 10,000 memberships in roles of the server"));
+        }
         let changed = self.master().set_server_member((id, sid), &member, adds);
         match changed {
             Err(MasterError::Unknown(_)) => Err(not_there("alter", "server role", role)),
@@ -167,5 +173,9 @@ fn no_role(role: &str, is_call: bool) -> SqlError {
     }
 }
 
+/// 1,000, and 10,000: who may create roles would otherwise make each statement of all others slow, for which it is found
+/// out which roles they are in.
+const ROLE_COUNT_MAX: usize = 1_000;
+const MEMBER_COUNT_MAX: usize = 10_000;
 /// sa's principal id.
 const SA: i64 = 1;

@@ -328,5 +328,21 @@ fn principals_of_the_server_are_not_changed_in_a_transaction() {
     fixture.stop();
 }
 
+#[test]
+fn there_are_at_most_a_thousand_roles() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    let master = fixture.running.instance().master();
+    let insert = "WITH RECURSIVE n(n) AS (VALUES (1000) UNION ALL SELECT n + 1 FROM n WHERE n < 1998)
+         INSERT INTO selenite_server_role (id, name, folded, sid, owner, created, modified)
+         SELECT n, 'r' || n, 'r' || n, randomblob(16), x'01', 0, 0 FROM n";
+    master.with(|connection| Ok(connection.execute_batch(insert)?)).unwrap();
+    succeed(&mut client, "CREATE SERVER ROLE last");
+    fails(&mut client, 40510, "CREATE SERVER ROLE more");
+    succeed(&mut client, "DROP SERVER ROLE last; CREATE SERVER ROLE more");
+    drop(client);
+    fixture.stop();
+}
+
 /// So many that two changes meet.
 const ROUNDS: usize = 40;
