@@ -399,13 +399,13 @@ impl<'a> Model<'a> {
                 ),
                 false => (1.0, 0.0),
             };
-            let difference = difference * factor + (plain + difference).max(0.0) * share;
-            // monotone: an encrypted operation takes no less than nothing. What Selenite saves is its own.
-            let least = if self.observation.engine.is_calibrated() {
-                -plain
-            } else {
-                0.0
+            // monotone: an encrypted operation takes no less than nothing. What Selenite saves is its own: another
+            // engine spends more around the cipher, and never takes time from it.
+            let (share, least) = match self.observation.engine.is_calibrated() {
+                true => (share, -plain),
+                false => (share.abs(), 0.0),
             };
+            let difference = difference * factor + (plain + difference).max(0.0) * share;
             drawn.push((*operation, amount, difference.max(least)));
         }
         Drawn(drawn)

@@ -370,7 +370,9 @@ fn another_engine_reads_at_the_ciphers_cost_where_selenite_saves_by_reading_ahea
     for engine in [Engine::PostgreSql, Engine::MariaDb, Engine::SqlServer, Engine::ByHand] {
         let found = of(engine);
         assert!((found.added_cores.value / expected - 1.0).abs() < 0.05, "{found:?}");
-        assert!(found.added_cores.low >= 0.0 && found.parts.iter().all(|part| part.each_ns.low >= 0.0));
+        // A tenth is within the model's error, and nothing is not.
+        assert!(found.added_cores.low > 0.1 * expected, "{found:?}");
+        assert!(found.parts.iter().all(|part| part.each_ns.low > 0.0), "{found:?}");
     }
 }
 

@@ -80,22 +80,23 @@ impl FullBackup {
         let nearest = |one: &f64, other: &f64| (one - page / KIB).abs().total_cmp(&(other - page / KIB).abs());
         let measured = difference.iter().min_by(|one, other| nearest(&one.kib, &other.kib))?;
         let of_sessions = measured.interval(0.9).map_or(0.0, |interval| interval.half_width());
-        let others = of_sessions.hypot(Z_90 * misfit.of_cost * (plain_ns + difference_ns));
+        let around = Z_90 * misfit.of_cost * (plain_ns + difference_ns);
         // As in the model of operations, a factor of the difference, either way.
         let times = |sign: f64| difference_ns * (sign * Z_90 * misfit.of_difference).exp();
         let (least, most) = (times(-1.0).min(times(1.0)), times(-1.0).max(times(1.0)));
-        // An encrypted copy takes no less than nothing. What Selenite saves is its own.
-        let bound = if observation.engine.is_calibrated() {
-            -plain_ns
-        } else {
-            0.0
+        // An encrypted copy takes no less than nothing. What Selenite saves is its own: another engine spends more
+        // around the cipher, and never takes time from it.
+        let (less, bound) = match observation.engine.is_calibrated() {
+            true => (around, -plain_ns),
+            false => (0.0, 0.0),
         };
+        let half = |around: f64, model: f64| of_sessions.hypot(around).hypot(model);
         Some(Self {
             plain_seconds: plain_ns * pages / 1e9,
             added_seconds: Estimate {
                 value: difference_ns.max(bound),
-                low: (difference_ns - others.hypot(difference_ns - least)).max(bound),
-                high: (difference_ns + others.hypot(most - difference_ns)).max(bound),
+                low: (difference_ns - half(less, difference_ns - least)).max(bound),
+                high: (difference_ns + half(around, most - difference_ns)).max(bound),
             }
             .times(pages / 1e9),
             mib: encrypted_mib(mib, observation.page_size),
