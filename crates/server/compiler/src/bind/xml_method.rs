@@ -35,7 +35,7 @@ impl Binder<'_> {
                     return Err(SqlError::xml_not_single(method));
                 }
                 let text = called(function, given, DataType::NVarChar(Width::Max));
-                Ok(text.wrapped(&value_type(of)?, None, false))
+                Ok(converted(text, &value_type(of)?))
             }
             ("exist" | "query", [query]) => {
                 let (_, given) = self.xml_query(query, method, (document, node))?;
@@ -190,6 +190,19 @@ fn constant(expr: &ast::Expr) -> Option<&str> {
     } else {
         None
     }
+}
+
+/// The text of value() as its type. A moment with an offset is that of UTC as a datetime2, which has none; a cast of
+/// text would drop the offset.
+fn converted(text: Expr, to: &DataType) -> Expr {
+    let switch = Function::find("SWITCHOFFSET").filter(|_| matches!(to, DataType::DateTime2(_)));
+    let Some(switch) = switch else {
+        return text.wrapped(to, None, false);
+    };
+    let precise = DataType::DateTimeOffset(7);
+    let utc = Expr::literal(Value::Int(0), DataType::Int);
+    let moment = called(switch, vec![text.wrapped(&precise, None, false), utc], precise);
+    moment.wrapped(to, None, false)
 }
 
 /// The type of value()'s second argument.

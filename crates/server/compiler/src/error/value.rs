@@ -138,7 +138,8 @@ impl From<ConversionError> for SqlError {
             | ConversionFault::Unreadable
             | ConversionFault::GuidSyntax
             | ConversionFault::BinaryDateTime
-            | ConversionFault::OtherStyle => Ends::Transaction,
+            | ConversionFault::OtherStyle
+            | ConversionFault::Xml(_) => Ends::Transaction,
             ConversionFault::IntegerRange
             | ConversionFault::FloatRange
             | ConversionFault::MoneyRange

@@ -265,7 +265,7 @@ fn typed(call: &Arguments<'_>) -> Result<Value, SqlError> {
     }
     // EXPLICIT writes values of the directive xml as they are.
     let form = normalized(text, true);
-    let form = form.map_err(|error| SqlError::new(i32::from(error.number()), Ends::Statement, error.to_string()))?;
+    let form = form.map_err(|error| SqlError::new(i32::from(error.number()), Ends::Transaction, error.to_string()))?;
     Ok(Value::Text(Arc::from(form)))
 }
 

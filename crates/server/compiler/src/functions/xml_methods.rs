@@ -197,8 +197,8 @@ fn external(value: &Value, of: &DataType) -> Result<Option<Item>, SqlError> {
 }
 
 thread_local! {
-    /// The last document of the session: rows of nodes() ask the same one again and again.
-    static LAST: RefCell<Option<(Arc<str>, Rc<XmlDocument>)>> = const { RefCell::new(None) };
+    /// The latest documents of the session, the last one first: rows of nodes() ask the same ones again and again.
+    static LATEST: RefCell<Vec<KeptDocument>> = const { RefCell::new(Vec::new()) };
 
     /// The last query, which each row of a statement has.
     static LAST_QUERY: RefCell<Option<(String, Rc<XmlQuery>)>> = const { RefCell::new(None) };
@@ -218,10 +218,19 @@ fn query_of(text: &str, method: &str) -> Result<Rc<XmlQuery>, SqlError> {
     Ok(query)
 }
 
+/// A document that the next call may ask.
+struct KeptDocument {
+    text: Arc<str>,
+    document: Rc<XmlDocument>,
+    size: usize,
+}
+
 fn document_of(call: &Arguments<'_>, text: &Arc<str>) -> Result<Rc<XmlDocument>, SqlError> {
-    let kept = LAST.with_borrow(|last| {
-        let (known, document) = last.as_ref()?;
-        (Arc::ptr_eq(known, text) || **known == **text).then(|| Rc::clone(document))
+    let kept = LATEST.with_borrow_mut(|latest| {
+        let is_this = |kept: &KeptDocument| Arc::ptr_eq(&kept.text, text) || *kept.text == **text;
+        let at = latest.iter().position(is_this)?;
+        latest[..=at].rotate_right(1);
+        Some(Rc::clone(&latest[0].document))
     });
     if let Some(kept) = kept {
         return Ok(kept);
@@ -231,15 +240,28 @@ fn document_of(call: &Arguments<'_>, text: &Arc<str>) -> Result<Rc<XmlDocument>,
     call.environment.reserve(size)?;
     let document = XmlDocument::parse(text).map_err(|error| SqlError::internal(&error.to_string()))?;
     let document = Rc::new(document);
-    let keeps = size <= KEPT_SIZE_MAX;
-    LAST.set(keeps.then(|| (Arc::clone(text), Rc::clone(&document))));
+    if size <= KEPT_SIZE_MAX {
+        let (text, document) = (Arc::clone(text), Rc::clone(&document));
+        LATEST.with_borrow_mut(|latest| keep(latest, KeptDocument { text, document, size }));
+    }
     Ok(document)
+}
+
+/// Puts a document before the others, of which those remain that have room beside it.
+fn keep(latest: &mut Vec<KeptDocument>, document: KeptDocument) {
+    latest.truncate(KEPT_COUNT_MAX - 1);
+    latest.insert(0, document);
+    let mut left = KEPT_SIZE_MAX;
+    latest.retain(|kept| left.checked_sub(kept.size).inspect(|rest| left = *rest).is_some());
 }
 
 const LONG_TEXT: Typing = Typing::Is(DataType::NVarChar(Width::Max));
 
-/// 16 MiB: what a session keeps of a document between two calls.
+/// 16 MiB: what a session keeps of documents between two calls.
 const KEPT_SIZE_MAX: usize = 16 << 20;
+
+/// Documents: each call compares its text with theirs.
+const KEPT_COUNT_MAX: usize = 4;
 
 impl SqlError {
     /// 5302: modify() of NULL.
@@ -270,5 +292,30 @@ impl SqlError {
     fn xml_not_nodes() -> Self {
         let text = "XQuery [nodes()]: A node or set of nodes is required for 'nodes()'";
         Self::new(2374, Ends::Statement, text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_latest_documents_are_kept_within_their_room() {
+        let mut latest = Vec::new();
+        let sizes = |latest: &[KeptDocument]| latest.iter().map(|kept| kept.size >> 20).collect::<Vec<_>>();
+        for (megabytes, left) in [
+            (1, vec![1]),
+            (5, vec![5, 1]),
+            (10, vec![10, 5, 1]),
+            (2, vec![2, 10, 1]),
+            (3, vec![3, 2, 10, 1]),
+            (0, vec![0, 3, 2, 10]),
+            (16, vec![16, 0]),
+        ] {
+            let document = Rc::new(XmlDocument::parse("<a/>").unwrap());
+            let (text, size) = (Arc::from("<a/>"), megabytes << 20);
+            keep(&mut latest, KeptDocument { text, document, size });
+            assert_eq!(sizes(&latest), left, "{megabytes} MiB");
+        }
     }
 }

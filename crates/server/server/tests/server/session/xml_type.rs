@@ -130,6 +130,45 @@ fn what_is_no_xml_is_refused_with_its_place() {
 }
 
 #[test]
+fn what_is_no_xml_rolls_the_transaction_back() {
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
+    succeed(&mut client, "CREATE TABLE t (n int, x xml)");
+    for (number, fault) in [
+        (9400, "INSERT t VALUES (2, '<a')"),
+        (6359, "SELECT CAST('<!DOCTYPE a><a/>' AS xml)"),
+    ] {
+        let answer = client.batch(&format!(
+            "BEGIN TRAN; INSERT t (n) VALUES (1); {fault}; INSERT t (n) VALUES (3); COMMIT"
+        ));
+        let numbers: Vec<_> = answer.errors().iter().map(|(number, _)| *number).collect();
+        assert_eq!(numbers, [number]);
+        assert_eq!(shown(&succeed(&mut client, "SELECT COUNT(*) FROM t")), "0");
+        let caught = format!(
+            "BEGIN TRAN; BEGIN TRY {fault} END TRY BEGIN CATCH SELECT CAST(XACT_STATE() AS int) END CATCH; ROLLBACK"
+        );
+        assert!(shown(&client.batch(&caught)).ends_with("-1"), "{number}");
+    }
+}
+
+#[test]
+fn a_moment_with_an_offset_is_of_utc_as_datetime2() {
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
+    for (written, found) in [
+        ("2015-03-09T16:00:00+01:00", "2015-03-09 15:00:00"),
+        ("2015-03-09T16:00:00.5Z", "2015-03-09 16:00:00"),
+        ("2015-03-09T16:00:00", "2015-03-09 16:00:00"),
+        ("2015-03-09", "2015-03-09 00:00:00"),
+    ] {
+        let text = format!(
+            "DECLARE @x xml = '<a>{written}</a>'; SELECT CONVERT(varchar(19), @x.value('(/a)[1]', 'datetime2'), 120)"
+        );
+        assert_eq!(shown(&succeed(&mut client, &text)), found, "{written}");
+    }
+}
+
+#[test]
 fn values_are_found_by_paths() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
