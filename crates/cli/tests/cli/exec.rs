@@ -102,3 +102,16 @@ fn a_reader_that_stops_is_no_error() {
     assert!(child.wait().unwrap().success());
     assert_eq!(err, "");
 }
+
+#[test]
+fn a_value_that_a_setting_cannot_have_is_refused_with_both_its_names() {
+    let (mut fixture, _) = Fixture::encrypted();
+    fixture.variables = vec![("SELENITE_METER", "2".to_owned())];
+    let ran = fixture.run(&["-i", "key.txt", "exec", "app.db", "SELECT 1"]);
+    assert_ne!(ran.status, 0, "{ran:?}");
+    assert!(
+        ran.err.contains("invalid meter=2, of the URI or SELENITE_METER"),
+        "{ran:?}"
+    );
+    assert!(ran.err.contains("use 1 or 0"), "{ran:?}");
+}
