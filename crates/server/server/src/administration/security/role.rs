@@ -51,6 +51,8 @@ impl UserWork<'_> {
             }
             AlterRoleAction::Rename(new) => {
                 let role = self.own_role(name, "alter")?;
+                // Who exchanges the names of two roles decides whom the owner makes a member of which.
+                self.check_gives_no_more(name)?;
                 if !same_name(&new.text, &role.name) {
                     self.check_free(&new.text)?;
                 }

@@ -101,6 +101,7 @@ fn db_securityadmin_joins_no_role_that_has_what_it_may_not_grant() {
             format!("ALTER ROLE {role} ADD MEMBER ann"),
             format!("ALTER ROLE {role} ADD MEMBER mine"),
             format!("EXEC sp_addrolemember '{role}', 'ann'"),
+            format!("ALTER ROLE {role} WITH NAME = other"),
         ] {
             fails(&mut ann, 15151, &sql);
         }
