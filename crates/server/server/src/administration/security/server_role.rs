@@ -14,7 +14,7 @@ use super::{error, refused, special};
 use crate::catalog::permission::{may_alter_server_role, may_change_members, may_own_server_role};
 use crate::catalog::principals::not_there;
 use crate::database_error::of_master;
-use crate::master::{MasterError, ServerRole, UNSUPPORTED_ROLES, UserServerRole};
+use crate::master::{MasterError, ServerGrant, ServerRole, UNSUPPORTED_ROLES, UserServerRole};
 
 impl ServerWork<'_> {
     pub(super) fn create_server_role(&self, create: &ast::CreateRole) -> Result<(), SqlError> {
@@ -155,7 +155,16 @@ impl ServerWork<'_> {
     }
 
     /// Lets a login do everything, or no longer.
+    ///
+    /// # Errors
+    /// 40510 for one on which IMPERSONATE was granted, which would let others do everything, too.
     fn set_administrator(&self, login: &str, is: bool, verb: &str) -> Result<(), SqlError> {
+        let known = self.login(login)?;
+        let is_on = |grant: &ServerGrant| known.as_ref().is_some_and(|login| grant.on == login.sid);
+        let mut granted = self.directory.security.grants.iter().filter(|grant| !grant.is_denied);
+        if is && granted.any(is_on) {
+            return Err(refused("sysadmin for a login on which IMPERSONATE was granted"));
+        }
         let changed = self.master().set_administrator(login, is);
         match changed {
             Err(MasterError::Unknown(_)) => Err(not_there(verb, "principal", login)),

@@ -319,3 +319,28 @@ fn securityadmin_denies_nothing_to_who_has_control() {
     drop((client, mallory));
     fixture.stop();
 }
+
+#[test]
+fn no_grant_of_impersonate_becomes_a_way_up_by_itself() {
+    let fixture = Fixture::new();
+    let [mut client, mallory] = member_of(&fixture, "dbcreator");
+    succeed(
+        &mut client,
+        "USE master; CREATE LOGIN rising WITH PASSWORD = 'Corr3ct-horse'; GRANT IMPERSONATE ON LOGIN::rising TO clerk",
+    );
+    all_fail(
+        &mut client,
+        &[
+            (40510, "ALTER SERVER ROLE sysadmin ADD MEMBER rising"),
+            (40510, "EXEC sp_addsrvrolemember 'rising', 'sysadmin'"),
+        ],
+    );
+    // Denied it may be, and granted with open eyes.
+    succeed(
+        &mut client,
+        "DENY IMPERSONATE ON LOGIN::rising TO clerk; ALTER SERVER ROLE sysadmin ADD MEMBER rising;
+         GRANT IMPERSONATE ON LOGIN::rising TO clerk; ALTER SERVER ROLE sysadmin DROP MEMBER rising",
+    );
+    drop((client, mallory));
+    fixture.stop();
+}
