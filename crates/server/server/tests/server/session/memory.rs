@@ -237,3 +237,18 @@ fn a_nested_operand_costs_no_memory() {
     });
     assert_eq!(numbers_of(&mut client, &derived), [0; 0]);
 }
+
+#[test]
+fn what_queries_of_xml_compute_is_counted() {
+    let fixture = fixture();
+    let mut client = fixture.client();
+    let set = "DECLARE @x xml = '<r>' + REPLICATE(CAST('<a>xxxxxxxxxx</a>' AS varchar(max)), 2000) + '</r>'";
+    for query in [
+        "SELECT @x.query('for $a in /r/a, $b in /r/a return 1')",
+        "SELECT @x.query('for $a in /r/a return <b>{/r}</b>')",
+        "SELECT @x.exist('let $a := (for $a in /r/a return string(/r[1])) return $a')",
+        "SET @x.modify('insert (for $a in /r/a return /r) into (/r)[1]')",
+    ] {
+        assert_refused(&mut client, &format!("{set}; {query}"));
+    }
+}
