@@ -92,6 +92,11 @@ pub trait QueryHook {
         Ok(None)
     }
 
+    /// The declarations of the statement's namespaces, before a query of XQuery.
+    fn xml_prolog(&self) -> &str {
+        ""
+    }
+
     /// Whether an expression is JSON, so that JSON is composed of it without quotes.
     fn is_json(&self, expr: &Expr) -> bool {
         crate::json::is_json_call(expr)

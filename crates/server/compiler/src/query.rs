@@ -28,6 +28,7 @@ mod subquery;
 pub(crate) mod tree;
 mod user_function;
 pub(crate) mod walk;
+mod xml_namespaces;
 mod xml_nodes;
 
 use std::collections::{HashMap, HashSet};
@@ -315,6 +316,10 @@ impl QueryHook for QueryBinder<'_> {
 
     fn xml_node(&mut self, name: &ast::ColumnName) -> Result<Option<(Expr, Expr)>, SqlError> {
         Ok(self.node_of(name))
+    }
+
+    fn xml_prolog(&self) -> &str {
+        &self.namespaces().prolog
     }
 
     fn call(&mut self, call: &ast::FunctionCall, position: ast::Position) -> Result<Expr, SqlError> {

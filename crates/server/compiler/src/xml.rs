@@ -8,4 +8,4 @@ mod writer;
 
 pub(crate) use explicit::{ExplicitColumn, parse_explicit_column};
 pub(crate) use name::{encoded, first_invalid};
-pub(crate) use writer::{XmlWriter, value_text};
+pub(crate) use writer::{XSI, XmlWriter, value_text};

@@ -166,7 +166,7 @@ impl Inference<'_> {
         }
         let query = query.ok_or_else(|| SqlError::internal("a query of no sources"))?;
         let select = SelectStatement {
-            with: scope.with.to_vec(),
+            with: (*scope.with).clone(),
             query,
             options: Vec::new(),
         };

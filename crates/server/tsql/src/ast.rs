@@ -36,6 +36,7 @@ pub mod synonym;
 pub mod table;
 pub mod trigger;
 pub mod type_name;
+mod with;
 
 pub use administration::{Dbcc, Kill};
 pub use cell_key::{CellKeyStatement, CreateSymmetricKey, KeyProtector};
@@ -62,18 +63,18 @@ pub use name::{ColumnName, Name, NameOrVariable, ObjectName};
 pub use operator::{AssignmentOperator, BinaryOperator, Comparison, Quantifier, UnaryOperator};
 pub use position::Position;
 pub use query::{
-    Arguments, BulkContents, CallForm, Case, CaseBranches, Cast, Combination, CommonTable, Condition, ConditionKind,
-    DerivedAlias, Expr, ExprKind, FunctionCall, GroupItem, Iif, Join, JsonArguments, NamedWindow, NextValue, Offset,
-    OrderItem, Pivot, Query, QueryBody, SearchedBranch, Select, SelectItem, SelectStatement, SetTerm, Setting,
-    SettingValue, SimpleBranch, TableSource, TableSourceKind, Top, Unpivot, Window,
+    Arguments, BulkContents, CallForm, Case, CaseBranches, Cast, Combination, Condition, ConditionKind, DerivedAlias,
+    Expr, ExprKind, FunctionCall, GroupItem, Iif, Join, JsonArguments, NamedWindow, NextValue, Offset, OrderItem,
+    Pivot, Query, QueryBody, SearchedBranch, Select, SelectItem, SetTerm, Setting, SettingValue, SimpleBranch,
+    TableSource, TableSourceKind, Top, Unpivot, Window,
 };
 pub use rowset::{
     CastKind, ForClause, ForFormat, ForMode, FrameBound, FrameUnit, JoinHint, JoinKind, JsonColumn, NullTreatment,
     OdbcLiteral, SetOperator, WindowFrame,
 };
 pub use security::{
-    AlterLogin, AlterLoginAction, AlterRole, AlterRoleAction, AlterUser, CreateLogin, CreateRole, CreateUser,
-    ExecuteAs, ImpersonatedPrincipal, LoginSource, ModuleContext, Password, Permission, PermissionAction,
+    AlterLogin, AlterLoginAction, AlterRole, AlterRoleAction, AlterUser, CreateLogin, CreateRole,
+    CreateUser, ExecuteAs, ImpersonatedPrincipal, LoginSource, ModuleContext, Password, Permission, PermissionAction,
     PermissionChange, Securable, UserSource,
 };
 pub use sequence::{SequenceDefinition, SequenceOption};
@@ -92,3 +93,4 @@ pub use table::{
 };
 pub use trigger::{TableTriggerSwitch, TriggerEvents, TriggerSwitch, TriggerTiming};
 pub use type_name::{AliasType, NamedType, TypeArgument, TypeName};
+pub use with::{CommonTable, SelectStatement, With, XmlNamespace};

@@ -109,8 +109,9 @@ impl Binder<'_> {
         (document, node): (Expr, Expr),
     ) -> Result<(XmlQuery, Vec<Expr>), SqlError> {
         let text = constant(query).ok_or_else(|| SqlError::xml_argument(1, method))?;
-        let parsed = XmlQuery::parse(text, method)?;
-        let mut given = vec![document, node, long_text(text)];
+        let text = format!("{}{text}", self.hook.xml_prolog());
+        let parsed = XmlQuery::parse(&text, method)?;
+        let mut given = vec![document, node, long_text(&text)];
         for external in &parsed.externals {
             let value = self.external(external, query.position)?;
             if value.data_type == DataType::Xml {
@@ -136,7 +137,11 @@ impl Binder<'_> {
             return Err(SqlError::argument_count("modify", 1));
         };
         let text = constant(change).ok_or_else(|| SqlError::xml_argument(1, "modify"))?;
-        let parsed = XmlChange::parse(text)?;
+        let text = match text.trim().is_empty() {
+            true => String::new(),
+            false => format!("{}{text}", self.hook.xml_prolog()),
+        };
+        let parsed = XmlChange::parse(&text)?;
         let name = if let ast::ExprKind::Variable(name) = &operand.kind {
             name.as_str()
         } else if let ast::ExprKind::Column(column) = &operand.kind {
@@ -144,7 +149,7 @@ impl Binder<'_> {
         } else {
             ""
         };
-        let mut given = vec![document, long_text(name), long_text(text)];
+        let mut given = vec![document, long_text(name), long_text(&text)];
         for (at, external) in parsed.externals.iter().enumerate() {
             let value = self.external(external, change.position)?;
             match (value.data_type == DataType::Xml, parsed.inserted.contains(&at)) {

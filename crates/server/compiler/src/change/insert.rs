@@ -237,7 +237,9 @@ impl Binding<'_> {
             is_partial: false,
         };
         let changed = (&table, through.as_ref().map(|(_, columns)| columns.as_slice()), noted);
-        let outputs = Outputs::bind(self, &mut binder, &insert.output, changed, layout, &[], &mut inputs)?;
+        let outputs = binder.with_commons(&insert.with.without_tables(), |binder| {
+            Outputs::bind(self, binder, &insert.output, changed, layout, &[], &mut inputs)
+        })?;
         if !inputs.items.is_empty() {
             return Err(SqlError::unsupported("A subquery in OUTPUT"));
         }
@@ -278,7 +280,7 @@ impl Binding<'_> {
     pub(super) fn insert_limit(
         &self,
         top: Option<&ast::Top>,
-        with: &[ast::CommonTable],
+        with: &ast::With,
     ) -> Result<Option<Box<InsertLimit>>, SqlError> {
         let Some(top) = top else { return Ok(None) };
         let mut binder = QueryBinder::new(self.catalog, self.variables);

@@ -10,8 +10,8 @@ use crate::json::{Document, push_quoted, unescaped_name};
 use crate::xml::{XmlWriter, value_text};
 use crate::{Ends, Function, SqlError};
 
-/// A row of RAW: the element or an empty text, whether columns are elements, whether NULLs are marked, whether the
-/// element declares a namespace; then name, value and whether it is XML, of each column.
+/// A row of RAW: the element or an empty text, whether columns are elements, whether NULLs are marked, the
+/// declarations of the element; then name, value and whether it is XML, of each column.
 pub(crate) static FOR_XML_RAW: Function = Function::new("for xml raw", &[Rule::Any], LONG_TEXT, raw_row).never_null();
 
 /// A row of PATH, with the arguments of [`FOR_XML_RAW`]; names are paths.
@@ -23,11 +23,11 @@ pub(crate) static FOR_XML_VALUES: Function =
     Function::new("for xml values", &[Rule::Any], LONG_TEXT, row_values).never_null();
 
 /// Elements of several levels: the rows of [`FOR_XML_VALUES`], whether columns are elements, whether NULLs are marked,
-/// whether elements declare a namespace, the number of levels, and their names; then name, level, whether its value
+/// the declarations of the outermost elements, the number of levels, and their names; then name, level, whether its value
 /// counts when rows are compared, and whether it is XML, of each column.
 pub(crate) static FOR_XML_LEVELS: Function = Function::new("for xml levels", &[Rule::Any], LONG_TEXT, levels);
 
-/// The whole result: the elements, the root or NULL, and whether the root declares a namespace.
+/// The whole result: the elements, the root or NULL, and the declarations of the root.
 pub(crate) static FOR_XML: Function = Function::new("for xml", &[Rule::Any], LONG_TEXT, whole).taking_nulls();
 
 /// As [`FOR_XML`], with TYPE: what composes XML does not escape it.
@@ -48,7 +48,7 @@ fn is_set(call: &Arguments<'_>, at: usize) -> bool {
 
 fn raw_row(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let (element, elements, xsinil) = (call.text(0)?, is_set(call, 1), is_set(call, 2));
-    let mut writer = XmlWriter::new(is_set(call, 3));
+    let mut writer = XmlWriter::new(call.text(3)?);
     if !element.is_empty() {
         writer.open(element);
     }
@@ -74,7 +74,7 @@ fn raw_row(call: &Arguments<'_>) -> Result<Value, SqlError> {
 
 /// A column as attribute or element.
 fn push_column(
-    writer: &mut XmlWriter,
+    writer: &mut XmlWriter<'_>,
     (name, is_attribute, is_xml, xsinil): (&str, bool, bool, bool),
     value: &Value,
     text: &str,
@@ -101,7 +101,7 @@ fn push_column(
 
 fn path_row(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let (element, xsinil) = (call.text(0)?, is_set(call, 2));
-    let mut writer = XmlWriter::new(is_set(call, 3));
+    let mut writer = XmlWriter::new(call.text(3)?);
     if !element.is_empty() {
         writer.open(element);
     }
@@ -119,7 +119,7 @@ fn path_row(call: &Arguments<'_>) -> Result<Value, SqlError> {
 
 /// A column of PATH in its place.
 fn push_path(
-    writer: &mut XmlWriter,
+    writer: &mut XmlWriter<'_>,
     row: usize,
     path: &str,
     (value, text): (&Value, &str),
@@ -210,7 +210,7 @@ fn levels(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let source = format!("[{}]", call.text(0)?);
     call.reserve(source.len().saturating_mul(4))?;
     let document = Document::read(&source);
-    let mut writer = XmlWriter::new(is_set(call, 3));
+    let mut writer = XmlWriter::new(call.text(3)?);
     let mut previous: Option<Vec<&str>> = None;
     let mut polls = call.polls();
     for row in document.children(0) {
@@ -277,7 +277,7 @@ fn whole(call: &Arguments<'_>) -> Result<Value, SqlError> {
     if *call.value(1) == Value::Null {
         return Ok(call.value(0).clone());
     }
-    let mut writer = XmlWriter::new(is_set(call, 2));
+    let mut writer = XmlWriter::new(call.text(2)?);
     writer.open(call.text(1)?);
     writer.raw(elements);
     writer.close();

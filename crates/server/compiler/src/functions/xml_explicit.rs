@@ -10,8 +10,8 @@ use crate::json::{Document, unescaped_name};
 use crate::xml::{ExplicitColumn, XmlWriter, parse_explicit_column};
 use crate::{Ends, Function, SqlError};
 
-/// The elements of a universal table: the rows of [`super::FOR_XML_VALUES`], whether elements declare the namespace of
-/// `xsi:nil`, and the names of the columns behind Tag and Parent.
+/// The elements of a universal table: the rows of [`super::FOR_XML_VALUES`], the declarations of
+/// outermost elements, and the names of the columns behind Tag and Parent.
 pub(crate) static FOR_XML_EXPLICIT: Function = Function::new(
     "for xml explicit",
     &[Rule::Any],
@@ -27,7 +27,7 @@ fn explicit(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let source = format!("[{}]", call.text(0)?);
     call.reserve(source.len().saturating_mul(4))?;
     let document = Document::read(&source);
-    let mut writer = XmlWriter::new(*call.value(1) == Value::Bit(true));
+    let mut writer = XmlWriter::new(call.text(1)?);
     let mut open: Vec<i64> = Vec::new();
     let mut polls = call.polls();
     for row in document.children(0) {
@@ -96,7 +96,7 @@ fn place(columns: &[ExplicitColumn<'_>], (tag, parent): (i64, i64), open: &[i64]
     Ok(around.len())
 }
 
-fn push_element(writer: &mut XmlWriter, columns: &[ExplicitColumn<'_>], tag: i64, values: &[Option<String>]) {
+fn push_element(writer: &mut XmlWriter<'_>, columns: &[ExplicitColumn<'_>], tag: i64, values: &[Option<String>]) {
     let own = || columns.iter().zip(values).filter(|(column, _)| column.tag == tag);
     let Some((first, _)) = own().next() else { return };
     writer.open(first.element);

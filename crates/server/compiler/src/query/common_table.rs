@@ -11,10 +11,11 @@ use selenite_tsql::ast;
 use super::QueryBinder;
 use super::source::{Bound, column_of, rename};
 use super::tree::{Body, Common, From, JoinKind, Leaf, Query, QueryColumn, Recursion, Rows, Select, SqliteColumn};
+use super::xml_namespaces::StatementNamespaces;
 use crate::{Source, SqlError, same_name};
 
-/// The common table expressions of one WITH, or the border of a view.
-#[derive(Debug)]
+/// One WITH, or the border of a view.
+#[derive(Default, Debug)]
 pub(crate) struct CommonScope {
     entries: Vec<Entry>,
     home: Option<ViewHome>,
@@ -22,6 +23,7 @@ pub(crate) struct CommonScope {
     expanded: Vec<ast::CommonTable>,
     /// How many of them a name may mean: those before the one whose text is being bound.
     visible: usize,
+    namespaces: StatementNamespaces,
 }
 
 /// The database and schema of a view, in which names of its text are looked up.
@@ -57,10 +59,8 @@ impl CommonScope {
     /// The border of a view: outer names are not visible, and names without a database are in `home`.
     pub fn border(home: ViewHome) -> Self {
         Self {
-            entries: Vec::new(),
             home: Some(home),
-            expanded: Vec::new(),
-            visible: 0,
+            ..Self::default()
         }
     }
 
@@ -76,20 +76,18 @@ impl QueryBinder<'_> {
     /// Errors: any error of the WITH.
     pub(crate) fn with_commons<T>(
         &mut self,
-        with: &[ast::CommonTable],
+        with: &ast::With,
         bind: impl FnOnce(&mut Self) -> Result<T, SqlError>,
     ) -> Result<T, SqlError> {
-        if with.len() > COMMON_COUNT_MAX {
+        if with.tables.len() > COMMON_COUNT_MAX {
             return Err(SqlError::nested_too_deeply());
         }
         self.commons.push(CommonScope {
-            entries: Vec::new(),
-            home: None,
-            expanded: Vec::new(),
-            visible: 0,
+            namespaces: StatementNamespaces::of(&with.namespaces)?,
+            ..CommonScope::default()
         });
         let mut bound = Ok(());
-        for table in with {
+        for table in &with.tables {
             bound = self
                 .define_common(table)
                 .map_err(|error| error.on_line(table.position.line));
@@ -107,14 +105,15 @@ impl QueryBinder<'_> {
     /// Errors: any error of the WITH.
     pub(super) fn with_expanded<T>(
         &mut self,
-        with: &[ast::CommonTable],
+        with: &ast::With,
         bind: impl FnOnce(&mut Self) -> Result<T, SqlError>,
     ) -> Result<T, SqlError> {
-        if with.len() > COMMON_COUNT_MAX {
+        let tables = &with.tables;
+        if tables.len() > COMMON_COUNT_MAX {
             return Err(SqlError::nested_too_deeply());
         }
-        for (at, table) in with.iter().enumerate() {
-            let before = with.iter().take(at);
+        for (at, table) in tables.iter().enumerate() {
+            let before = tables.iter().take(at);
             if before
                 .into_iter()
                 .any(|before| same_name(&before.name.text, &table.name.text))
@@ -123,10 +122,10 @@ impl QueryBinder<'_> {
             }
         }
         self.commons.push(CommonScope {
-            entries: Vec::new(),
-            home: None,
-            expanded: with.to_vec(),
-            visible: with.len(),
+            expanded: tables.clone(),
+            visible: tables.len(),
+            namespaces: StatementNamespaces::of(&with.namespaces)?,
+            ..CommonScope::default()
         });
         let result = bind(self);
         self.commons.pop();
@@ -173,6 +172,13 @@ impl QueryBinder<'_> {
         let mut query = query?;
         rename(&mut query, &table.name.text, &table.columns)?;
         Ok(Some(self.leaf(query, alias.unwrap_or(&table.name).text.clone())))
+    }
+
+    /// The namespaces of the statement, view or function that is being bound.
+    pub(super) fn namespaces(&self) -> &StatementNamespaces {
+        let mut scopes = self.commons.iter().rev();
+        let is_last = |scope: &&CommonScope| scope.home.is_some() || !scope.namespaces.is_empty();
+        scopes.find(is_last).map_or(&NO_NAMESPACES, |scope| &scope.namespaces)
     }
 
     /// Sets the recursion limit: OPTION (MAXRECURSION n), where 0 is no limit.
@@ -428,6 +434,8 @@ fn check_types(columns: &[QueryColumn], member: &Query, name: &str) -> Result<()
         None => Ok(()),
     }
 }
+
+static NO_NAMESPACES: StatementNamespaces = StatementNamespaces::NONE;
 
 /// Each may refer to the one before it, and SQLite supports a thousand levels, including those of views.
 const COMMON_COUNT_MAX: usize = 256;

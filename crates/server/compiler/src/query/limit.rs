@@ -87,7 +87,10 @@ impl QueryBinder<'_> {
 
     /// A value that does not depend on a row; `None` if it has a query.
     fn fixed(&mut self, expr: &ast::Expr) -> Result<Option<Expr>, SqlError> {
-        let mut hook = FixedHook(&self.inline_parameters);
+        let mut hook = FixedHook {
+            parameters: &self.inline_parameters,
+            prolog: &self.namespaces().prolog,
+        };
         let bound = Binder::new(self.variables, &mut hook).expr(expr);
         match bound {
             Ok(bound) if bound.depends_on_row() => Err(SqlError::unsupported(
@@ -105,7 +108,10 @@ impl QueryBinder<'_> {
 }
 
 /// Where there is no query, but the parameters of inline functions.
-struct FixedHook<'a>(&'a InlineParameters);
+struct FixedHook<'a> {
+    parameters: &'a InlineParameters,
+    prolog: &'a str,
+}
 
 impl QueryHook for FixedHook<'_> {
     fn column(&mut self, name: &ast::ColumnName) -> Result<Expr, SqlError> {
@@ -117,7 +123,11 @@ impl QueryHook for FixedHook<'_> {
     }
 
     fn parameter(&self, name: &str) -> Option<Expr> {
-        self.0.find(name)
+        self.parameters.find(name)
+    }
+
+    fn xml_prolog(&self) -> &str {
+        self.prolog
     }
 
     fn subquery(&mut self, query: &ast::Query) -> Result<Expr, SqlError> {

@@ -9,7 +9,7 @@ use selenite_types::{DataType, Value, Width};
 
 use super::QueryBinder;
 use super::tree::{AggregateCall, Body, From, Leaf, Query, QueryColumn, QueryNode, Rows, Select, SqliteColumn};
-use crate::functions::{FOR_JSON, FOR_JSON_LEVELS, FOR_JSON_ROW, FOR_JSON_VALUES, FOR_ROWS, XML_TEXT};
+use crate::functions::{FOR_JSON, FOR_JSON_LEVELS, FOR_JSON_ROW, FOR_JSON_VALUES, FOR_ROWS, FOR_XML_TYPE, XML_TEXT};
 use crate::json::{is_json_call, marked};
 use crate::{
     Aggregate, AggregateKind, ColumnRef, Expr, ExprKind, Function, FunctionCall, Predicate, Source, SqlError,
@@ -24,6 +24,8 @@ pub(super) struct OutputColumn {
     pub value: Expr,
     /// The source of which it is a column; `None` for a computed one.
     pub source: Option<u32>,
+    /// Whether it is a subquery with FOR XML and TYPE.
+    pub is_for_xml: bool,
 }
 
 /// The rows of a FOR clause.
@@ -105,6 +107,7 @@ impl QueryBinder<'_> {
                 name: column.name,
                 value,
                 source,
+                is_for_xml: item.is_some_and(|item| self.is_for_xml(item)),
             });
         }
         Ok(OutputRows {
@@ -250,6 +253,12 @@ impl QueryBinder<'_> {
             Body::Select(select) => select.items.first(),
             Body::Values(_) | Body::Combined(..) => None,
         }
+    }
+
+    /// Whether a value is a subquery with FOR XML and TYPE.
+    fn is_for_xml(&self, expr: &Expr) -> bool {
+        let item = self.only_item(expr).map(|item| &item.kind);
+        matches!(item, Some(ExprKind::Call(call)) if std::ptr::eq(call.function, &FOR_XML_TYPE))
     }
 
     /// Whether a value is the XML of a subquery with TYPE, or a column of one.

@@ -7,16 +7,17 @@ use selenite_types::{DataType, Family, Value};
 
 use super::QueryBinder;
 use super::output::{OutputColumn, OutputRows, bit, call, has_table, level_name, levels_of, null, text};
+use super::xml_namespaces::StatementNamespaces;
 use crate::functions::{
     FOR_XML, FOR_XML_EXPLICIT, FOR_XML_LEVELS, FOR_XML_PATH, FOR_XML_RAW, FOR_XML_TYPE, FOR_XML_VALUES,
 };
-use crate::xml::{ExplicitColumn, encoded, first_invalid, parse_explicit_column};
+use crate::xml::{ExplicitColumn, XSI, encoded, first_invalid, parse_explicit_column};
 use crate::{Expr, ExprKind, SqlError};
 
 impl QueryBinder<'_> {
     /// The text of FOR XML.
     ///
-    /// Errors: 6800 to 6864.
+    /// Errors: 6800 to 6873.
     pub(super) fn for_xml(
         &mut self,
         query: &ast::Query,
@@ -30,29 +31,33 @@ impl QueryBinder<'_> {
         if root == Some("") {
             return Err(SqlError::for_xml_empty_root());
         }
+        self.check_namespaces(clause, rows)?;
+        let namespaces = self.namespaces();
         if let Some(element) = &clause.element {
-            check_name("Row", "row", element)?;
+            check_name(("Row", "row"), (element.as_str(), element.as_str()), namespaces)?;
         }
         if let Some(root) = root {
-            check_name("ROOT", "ROOT", root)?;
+            check_name(("ROOT", "ROOT"), (root, root), namespaces)?;
         }
+        let attributes = namespaces.attributes.clone();
         let explicit = match clause.mode {
             ForMode::Explicit => explicit_columns(rows, clause)?,
             ForMode::Raw | ForMode::Auto | ForMode::Path => Vec::new(),
         };
         let xsinil = clause.elements == Some(true) || explicit.iter().any(|column| column.is_nil());
-        let flags = [
-            bit(clause.elements.is_some()),
-            bit(xsinil),
-            bit(xsinil && root.is_none()),
-        ];
+        if xsinil && namespaces.has("xsi") {
+            return Err(SqlError::for_xml_xsi());
+        }
+        let declarations = format!("{}{attributes}", if xsinil { XSI } else { "" });
+        let inner = if root.is_none() { declarations.as_str() } else { "" };
+        let flags = [bit(clause.elements.is_some()), bit(xsinil), text(inner)];
         let elements = match clause.mode {
             ForMode::Path => self.xml_path(clause, rows, flags)?,
             ForMode::Explicit => {
                 let values = rows.columns.iter().map(|column| column.value.clone()).collect();
                 let joined = self.joined_rows(call(&FOR_XML_VALUES, values), ",")?;
-                let [.., declares] = flags;
-                let mut arguments = vec![joined, declares];
+                let [.., declarations] = flags;
+                let mut arguments = vec![joined, declarations];
                 arguments.extend(rows.columns.iter().skip(2).map(|column| text(&column.name)));
                 call(&FOR_XML_EXPLICIT, arguments)
             }
@@ -73,12 +78,38 @@ impl QueryBinder<'_> {
             }
         };
         let function = if clause.typed { &FOR_XML_TYPE } else { &FOR_XML };
-        let declares = bit(xsinil);
-        let mut made = call(function, vec![elements, root.map_or_else(null, text), declares]);
+        let mut made = call(
+            function,
+            vec![elements, root.map_or_else(null, text), text(&declarations)],
+        );
         if clause.typed {
             made.data_type = DataType::Xml;
         }
         Ok(made)
+    }
+
+    /// Checks what a clause has of the statement's namespaces.
+    ///
+    /// Errors: 6867, 6868.
+    fn check_namespaces(&self, clause: &ForClause, rows: &OutputRows) -> Result<(), SqlError> {
+        let namespaces = self.namespaces();
+        if namespaces.is_empty() {
+            return Ok(());
+        }
+        if clause.mode == ForMode::Explicit {
+            return Err(SqlError::for_xml_namespaces());
+        }
+        if rows.columns.iter().any(|column| is_xmlns(&column.name)) {
+            return Err(SqlError::for_xml_xmlns());
+        }
+        // SQL Server adds declarations of no namespace to it.
+        let is_without = |column: &OutputColumn| self.is_xml_text(&column.value) && !column.is_for_xml;
+        match namespaces.has_default && rows.columns.iter().any(is_without) {
+            true => Err(SqlError::unsupported(
+                "A column of xml in FOR XML with a default namespace",
+            )),
+            false => Ok(()),
+        }
     }
 
     fn xml_path(&mut self, clause: &ForClause, rows: &OutputRows, flags: [Expr; 3]) -> Result<Expr, SqlError> {
@@ -158,7 +189,7 @@ impl QueryBinder<'_> {
                 if is_bare && steps.is_empty() {
                     return Err(SqlError::for_xml_no_row_tag());
                 }
-                check_step(name, attribute)?;
+                check_step(name, attribute, self.namespaces())?;
                 let is_late = before.as_ref().is_some_and(|(before, is_attribute)| {
                     before.starts_with(&steps) && (before.len() > steps.len() || !is_attribute)
                 });
@@ -173,7 +204,7 @@ impl QueryBinder<'_> {
                 steps.pop();
             }
             for step in &steps {
-                check_step(name, step)?;
+                check_step(name, step, self.namespaces())?;
             }
             before = Some((steps, attribute.is_some()));
         }
@@ -196,27 +227,42 @@ fn is_node_function(step: &str) -> bool {
     is_target && target != Some("xml") || matches!(step, "text()" | "data()" | "node()" | "*" | "comment()")
 }
 
-fn check_step(column: &str, step: &str) -> Result<(), SqlError> {
-    if let Some((prefix, _)) = step.split_once(':').filter(|(prefix, _)| *prefix != "xml") {
-        return Err(SqlError::for_xml_prefix(prefix, "column", column));
+fn check_step(column: &str, step: &str, namespaces: &StatementNamespaces) -> Result<(), SqlError> {
+    if step.is_empty() {
+        return Err(SqlError::for_xml_name("Column", column, '@'));
     }
-    match step.chars().next() {
-        None => Err(SqlError::for_xml_name("Column", column, '@')),
-        Some(_) => match first_invalid(step) {
-            Some(fault) => Err(SqlError::for_xml_name("Column", column, fault)),
-            None => Ok(()),
-        },
+    if step == "xmlns" {
+        return Err(SqlError::for_xml_xmlns());
+    }
+    check_name(("Column", "column"), (column, step), namespaces)
+}
+
+/// Checks a name, or a step of one.
+///
+/// Errors: 6846, 6850, 6867.
+fn check_name(
+    (kind, of_prefix): (&str, &str),
+    (whole, step): (&str, &str),
+    namespaces: &StatementNamespaces,
+) -> Result<(), SqlError> {
+    if !namespaces.is_empty() && is_xmlns(step) {
+        return Err(SqlError::for_xml_xmlns());
+    }
+    let (prefix, local) = step
+        .split_once(':')
+        .map_or((None, step), |(prefix, local)| (Some(prefix), local));
+    if let Some(prefix) = prefix.filter(|prefix| *prefix != "xml" && !namespaces.has(prefix)) {
+        return Err(SqlError::for_xml_prefix(prefix, of_prefix, whole));
+    }
+    let is_bare = prefix.is_some() && (local.is_empty() || local.contains(':'));
+    match first_invalid(local).or(is_bare.then_some(':')) {
+        Some(fault) => Err(SqlError::for_xml_name(kind, whole, fault)),
+        None => Ok(()),
     }
 }
 
-fn check_name(kind: &str, of_prefix: &str, name: &str) -> Result<(), SqlError> {
-    if let Some((prefix, _)) = name.split_once(':').filter(|(prefix, _)| *prefix != "xml") {
-        return Err(SqlError::for_xml_prefix(prefix, of_prefix, name));
-    }
-    match first_invalid(name) {
-        Some(fault) => Err(SqlError::for_xml_name(kind, name, fault)),
-        None => Ok(()),
-    }
+fn is_xmlns(name: &str) -> bool {
+    name == "xmlns" || name.starts_with("xmlns:")
 }
 
 /// Checks the columns of RAW and AUTO.

@@ -119,6 +119,27 @@ impl SqlError {
         Self::for_xml(6864, text)
     }
 
+    /// 6867: a declaration as a column.
+    pub(crate) fn for_xml_xmlns() -> Self {
+        let text =
+            "'xmlns' is invalid in XML tag name in FOR XML PATH, or when WITH XMLNAMESPACES is used with FOR XML.";
+        Self::for_xml(6867, text)
+    }
+
+    /// 6868: EXPLICIT with namespaces.
+    pub(crate) fn for_xml_namespaces() -> Self {
+        let text = "The following FOR XML features are not supported with WITH XMLNAMESPACES list: EXPLICIT mode, XMLSCHEMA and \
+                    XMLDATA directives.";
+        Self::for_xml(6868, text)
+    }
+
+    /// 6873: another namespace of `xsi`.
+    pub(crate) fn for_xml_xsi() -> Self {
+        let text =
+            "Redefinition of 'xsi' XML namespace prefix is not supported with ELEMENTS XSINIL option of FOR XML.";
+        Self::for_xml(6873, text)
+    }
+
     /// 9322: hyphens in a comment.
     pub(crate) fn for_xml_comment(state: u8) -> Self {
         let text = "Two consecutive '-' can only appear in a comment constructor if they are used to close the comment ('-->').";

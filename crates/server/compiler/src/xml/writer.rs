@@ -6,7 +6,7 @@ use crate::SqlError;
 use crate::json::exact_text;
 
 /// Writes elements, attributes and text.
-pub(crate) struct XmlWriter {
+pub(crate) struct XmlWriter<'a> {
     /// The text so far.
     pub text: String,
     open: Vec<String>,
@@ -14,19 +14,19 @@ pub(crate) struct XmlWriter {
     in_tag: bool,
     /// Whether the last content was an atom of `data()`.
     after_atom: bool,
-    /// Whether elements without a parent declare the namespace of `xsi:nil`.
-    declares: bool,
+    /// The declarations of elements without a parent, as attributes.
+    declarations: &'a str,
 }
 
-impl XmlWriter {
-    /// An empty text; `declares` says whether elements without a parent declare the namespace of `xsi:nil`.
-    pub fn new(declares: bool) -> Self {
+impl<'a> XmlWriter<'a> {
+    /// An empty text; `declarations` are attributes of elements without a parent.
+    pub fn new(declarations: &'a str) -> Self {
         Self {
             text: String::new(),
             open: Vec::new(),
             in_tag: false,
             after_atom: false,
-            declares,
+            declarations,
         }
     }
 
@@ -40,8 +40,8 @@ impl XmlWriter {
         self.finish_tag();
         self.text.push('<');
         self.text.push_str(name);
-        if self.declares && self.open.is_empty() {
-            self.text.push_str(XSI);
+        if self.open.is_empty() {
+            self.text.push_str(self.declarations);
         }
         self.open.push(name.to_owned());
         self.in_tag = true;
@@ -144,4 +144,4 @@ pub(crate) fn value_text(value: &Value, of: &DataType) -> Result<String, SqlErro
 }
 
 /// The namespace of `xsi:nil`.
-pub(super) const XSI: &str = " xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"";
+pub(crate) const XSI: &str = " xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"";

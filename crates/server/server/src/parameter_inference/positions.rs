@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use selenite_tsql::ast::{CommonTable, Expr, Position, TableSource};
+use selenite_tsql::ast::{Expr, Position, TableSource, With};
 use selenite_types::DataType;
 
 /// A parameter that was found.
@@ -54,8 +54,8 @@ pub(crate) enum Target {
 /// What an expression sees: the sources of the queries around it, the innermost last.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Scope {
-    /// The statement's common tables.
-    pub with: Rc<[CommonTable]>,
+    /// The statement's WITH.
+    pub with: Rc<With>,
     /// The sources.
     pub froms: Vec<Rc<[TableSource]>>,
 }

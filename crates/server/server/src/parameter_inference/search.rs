@@ -12,10 +12,10 @@ use selenite_compiler::statement::{Binding, Statement as Bound};
 use selenite_compiler::{NameKey, SqlError, Variables, same_name};
 use selenite_tds::PARAMETER_COUNT_MAX;
 use selenite_tsql::ast::{
-    Argument, ArgumentValue, Arguments, Assignment, AssignmentTarget, Call, ChangeTarget, CommonTable, Condition,
-    Execute, Expr, ExprKind, GroupItem, Insert, InsertSource, Join, Merge, MergeAction, Name, ObjectName, OrderItem,
-    Output, Position, ProcedureName, Query, QueryBody, Select, SelectItem, Statement, StatementKind, TableSource,
-    TableSourceKind, Top, Tree, ValueOrDefault,
+    Argument, ArgumentValue, Arguments, Assignment, AssignmentTarget, Call, ChangeTarget, Condition, Execute, Expr,
+    ExprKind, GroupItem, Insert, InsertSource, Join, Merge, MergeAction, Name, ObjectName, OrderItem, Output, Position,
+    ProcedureName, Query, QueryBody, Select, SelectItem, Statement, StatementKind, TableSource, TableSourceKind, Top,
+    Tree, ValueOrDefault, With,
 };
 use selenite_types::DataType;
 
@@ -187,12 +187,12 @@ impl Search<'_> {
         self.output(&merge.output)
     }
 
-    fn with(&mut self, with: &[CommonTable]) -> Result<(), SqlError> {
+    fn with(&mut self, with: &With) -> Result<(), SqlError> {
         self.scope = Scope {
-            with: with.into(),
+            with: Rc::new(with.clone()),
             froms: Vec::new(),
         };
-        with.iter().try_for_each(|common| self.query(&common.query, None))
+        with.tables.iter().try_for_each(|common| self.query(&common.query, None))
     }
 
     fn filter(&mut self, filter: Option<&Condition>) -> Result<(), SqlError> {
@@ -231,7 +231,7 @@ impl Search<'_> {
     /// The types of the columns that an INSERT fills.
     fn columns(&self, insert: &Insert) -> Result<Vec<DataType>, SqlError> {
         let is_common = |name: &ObjectName| {
-            let mut commons = insert.with.iter();
+            let mut commons = insert.with.tables.iter();
             name.single()
                 .is_some_and(|single| commons.any(|common| same_name(&common.name.text, &single.text)))
         };

@@ -105,4 +105,5 @@ mod view_changes;
 mod view_triggers;
 mod views;
 mod wire_rules;
+mod xml_namespaces;
 mod xml_type;

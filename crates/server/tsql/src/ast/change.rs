@@ -1,15 +1,15 @@
 //! INSERT, UPDATE, DELETE.
 
 use super::{
-    AssignmentOperator, ColumnName, CommonTable, Condition, CursorName, Execute, Expr, ExprKind, Literal, Name,
-    ObjectName, Position, Query, SelectItem, Setting, SettingValue, TableSource, Top, TypeName,
+    AssignmentOperator, ColumnName, Condition, CursorName, Execute, Expr, ExprKind, Literal, Name, ObjectName,
+    Position, Query, SelectItem, Setting, SettingValue, TableSource, Top, TypeName, With,
 };
 
 /// INSERT.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Insert {
-    /// `WITH a AS (..)`; empty if absent.
-    pub with: Vec<CommonTable>,
+    /// `WITH`, if any.
+    pub with: With,
     /// `TOP (n)`.
     pub top: Option<Top>,
     /// The table that receives the rows.
@@ -89,8 +89,8 @@ impl BulkLoad {
 /// UPDATE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Update {
-    /// `WITH a AS (..)`; empty if absent.
-    pub with: Vec<CommonTable>,
+    /// `WITH`, if any.
+    pub with: With,
     /// `TOP (n)`.
     pub top: Option<Top>,
     /// The target: a table, view, common table expression or an alias of FROM.
@@ -114,8 +114,8 @@ pub struct Update {
 /// DELETE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delete {
-    /// `WITH a AS (..)`; empty if absent.
-    pub with: Vec<CommonTable>,
+    /// `WITH`, if any.
+    pub with: With,
     /// `TOP (n)`.
     pub top: Option<Top>,
     /// The target: a table, view, common table expression or an alias of FROM.

@@ -1,14 +1,14 @@
 //! MERGE.
 
 use super::{
-    Assignment, ChangeTarget, CommonTable, Condition, Name, Output, Position, Setting, TableSource, Top, ValueOrDefault,
+    Assignment, ChangeTarget, Condition, Name, Output, Position, Setting, TableSource, Top, ValueOrDefault, With,
 };
 
 /// MERGE, the only statement that requires a semicolon after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merge {
-    /// `WITH a AS (..)`; empty if absent.
-    pub with: Vec<CommonTable>,
+    /// `WITH`, if any.
+    pub with: With,
     /// `TOP (n)`.
     pub top: Option<Top>,
     /// The target: a table, view or common table expression.

@@ -6,30 +6,6 @@ use super::{
     WindowFrame,
 };
 
-/// SELECT as a statement or as the body of a view.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SelectStatement {
-    /// `WITH a AS (..)`; empty if absent.
-    pub with: Vec<CommonTable>,
-    /// The query.
-    pub query: Query,
-    /// `OPTION (..)`; empty if absent.
-    pub options: Vec<Setting>,
-}
-
-/// A common table expression.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CommonTable {
-    /// The name of the common table expression.
-    pub name: Name,
-    /// The column names; empty if the query's names apply.
-    pub columns: Vec<Name>,
-    /// The query; it is recursive if it references its own name.
-    pub query: Query,
-    /// The position of the node.
-    pub position: Position,
-}
-
 /// A query expression with ORDER BY and OFFSET.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {

@@ -4,6 +4,7 @@ use super::{Parse, Parser};
 use crate::{
     ast::{
         BulkLoad, BulkType, ChangeTarget, Insert, InsertSource, Name, ObjectName, Setting, SettingValue, StatementKind,
+        With,
     },
     keyword::Keyword,
     token::TokenKind,
@@ -105,7 +106,7 @@ impl Parser<'_> {
 
 fn statement(target: ObjectName, columns: Vec<Name>, bulk: BulkLoad) -> StatementKind {
     StatementKind::Insert(Box::new(Insert {
-        with: Vec::new(),
+        with: With::default(),
         top: None,
         target: ChangeTarget::Table(target),
         hints: Vec::new(),

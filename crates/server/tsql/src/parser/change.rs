@@ -3,8 +3,8 @@
 use super::{Parse, Parser};
 use crate::{
     ast::{
-        Assignment, AssignmentOperator, AssignmentTarget, ChangeTarget, ColumnName, CommonTable, Condition, CursorName,
-        Delete, Expr, Insert, InsertSource, Name, Output, OutputInto, StatementKind, Top, Update, ValueOrDefault,
+        Assignment, AssignmentOperator, AssignmentTarget, ChangeTarget, ColumnName, Condition, CursorName, Delete,
+        Expr, Insert, InsertSource, Name, Output, OutputInto, StatementKind, Top, Update, ValueOrDefault, With,
     },
     error::SyntaxFault,
     keyword::Keyword,
@@ -12,7 +12,7 @@ use crate::{
 };
 
 impl Parser<'_> {
-    pub(super) fn insert(&mut self, with: Vec<CommonTable>) -> Parse<StatementKind> {
+    pub(super) fn insert(&mut self, with: With) -> Parse<StatementKind> {
         self.advance();
         if with.is_empty() && self.eat_keyword(Keyword::Bulk) {
             return self.insert_bulk();
@@ -131,7 +131,7 @@ impl Parser<'_> {
         Ok(outputs)
     }
 
-    pub(super) fn update(&mut self, with: Vec<CommonTable>) -> Parse<StatementKind> {
+    pub(super) fn update(&mut self, with: With) -> Parse<StatementKind> {
         self.advance();
         if self.is_keyword(Keyword::Statistics) {
             return self.update_statistics();
@@ -250,7 +250,7 @@ impl Parser<'_> {
         Ok((None, Some(self.cursor_name()?)))
     }
 
-    pub(super) fn delete(&mut self, with: Vec<CommonTable>) -> Parse<StatementKind> {
+    pub(super) fn delete(&mut self, with: With) -> Parse<StatementKind> {
         self.advance();
         let top = self.optional_change_top()?;
         self.eat_keyword(Keyword::From);

@@ -28,10 +28,7 @@ impl Parser<'_> {
         self.expect_keyword(Keyword::Cursor)?;
         let options = self.cursor_words()?;
         self.expect_keyword(Keyword::For)?;
-        let with = match self.eat_keyword(Keyword::With) {
-            true => self.common_tables()?,
-            false => Vec::new(),
-        };
+        let with = self.optional_with()?;
         let query = Box::new(SelectStatement {
             with,
             query: self.query()?,

@@ -30,10 +30,7 @@ impl Parser<'_> {
             false => Vec::new(),
         };
         self.expect_keyword(Keyword::As)?;
-        let with = match self.eat_keyword(Keyword::With) {
-            true => self.common_tables()?,
-            false => Vec::new(),
-        };
+        let with = self.optional_with()?;
         let query = self.nested_query()?;
         let check_option = self.eat_keyword(Keyword::With);
         if check_option {

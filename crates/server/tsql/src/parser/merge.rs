@@ -2,7 +2,7 @@
 
 use super::{Parse, Parser};
 use crate::{
-    ast::{CommonTable, Merge, MergeAction, MergeClause, MergeMatch, Name, StatementKind},
+    ast::{Merge, MergeAction, MergeClause, MergeMatch, Name, StatementKind, With},
     error::SyntaxFault,
     keyword::Keyword,
     token::TokenKind,
@@ -10,7 +10,7 @@ use crate::{
 
 impl Parser<'_> {
     /// MERGE, the only statement that requires a terminating semicolon.
-    pub(super) fn merge(&mut self, with: Vec<CommonTable>) -> Parse<StatementKind> {
+    pub(super) fn merge(&mut self, with: With) -> Parse<StatementKind> {
         self.advance();
         let top = self.optional_change_top()?;
         self.eat_keyword(Keyword::Into);

@@ -4,7 +4,7 @@ use super::{Parse, Parser, WEIGHT_QUERY};
 use crate::{
     ast::{
         Combination, CommonTable, Offset, OrderItem, Position, Query, QueryBody, SelectStatement, SetOperator, SetTerm,
-        Setting,
+        Setting, With, XmlNamespace,
     },
     error::SyntaxFault,
     keyword::Keyword,
@@ -13,7 +13,7 @@ use crate::{
 
 impl Parser<'_> {
     /// A SELECT statement after its common table expressions.
-    pub(super) fn select_statement(&mut self, with: Vec<CommonTable>) -> Parse<SelectStatement> {
+    pub(super) fn select_statement(&mut self, with: With) -> Parse<SelectStatement> {
         self.top_select = true;
         let query = self.query()?;
         self.top_select = false;
@@ -255,21 +255,56 @@ impl Parser<'_> {
         }
     }
 
-    /// The common table expressions after WITH.
-    pub(super) fn common_tables(&mut self) -> Parse<Vec<CommonTable>> {
-        let refused = match () {
-            () if self.is_word("xmlnamespaces") => Some("WITH XMLNAMESPACES"),
-            () if self.is_word("change_tracking_context") => Some("WITH CHANGE_TRACKING_CONTEXT"),
-            () => None,
-        };
-        if let Some(what) = refused.filter(|_| self.is_at(1, TokenKind::LeftParen)) {
+    /// An optional WITH of a query.
+    pub(super) fn optional_with(&mut self) -> Parse<With> {
+        match self.eat_keyword(Keyword::With) {
+            true => self.with_clause(),
+            false => Ok(With::default()),
+        }
+    }
+
+    /// What follows WITH: namespaces, and common table expressions.
+    pub(super) fn with_clause(&mut self) -> Parse<With> {
+        let mut with = With::default();
+        let has_list = self.is_at(1, TokenKind::LeftParen);
+        if has_list && self.is_word("xmlnamespaces") {
+            self.advance();
+            with.namespaces = self.list_in_parens(Self::xml_namespace)?;
+            if !self.eat(TokenKind::Comma) {
+                return Ok(with);
+            }
+        } else if has_list && self.is_word("change_tracking_context") {
             let start = self.advance().position;
             self.skip_parens()?;
-            self.refuse(what, self.since(start));
+            self.refuse("WITH CHANGE_TRACKING_CONTEXT", self.since(start));
             if !self.eat(TokenKind::Comma) {
-                return Ok(Vec::new());
+                return Ok(with);
             }
         }
+        with.tables = self.common_tables()?;
+        Ok(with)
+    }
+
+    /// `'uri' AS prefix` or `DEFAULT 'uri'`
+    fn xml_namespace(&mut self) -> Parse<XmlNamespace> {
+        let start = self.here();
+        let is_default = self.eat_keyword(Keyword::Default);
+        let uri = self.string_constant()?;
+        let prefix = match is_default {
+            true => None,
+            false => {
+                self.expect_keyword(Keyword::As)?;
+                Some(self.name()?)
+            }
+        };
+        Ok(XmlNamespace {
+            prefix,
+            uri,
+            position: self.since(start),
+        })
+    }
+
+    fn common_tables(&mut self) -> Parse<Vec<CommonTable>> {
         self.list(|p| {
             let start = p.here();
             let name = p.name()?;

@@ -191,7 +191,7 @@ impl Parser<'_> {
     }
 
     /// A string constant's text.
-    fn string_constant(&mut self) -> Parse<String> {
+    pub(super) fn string_constant(&mut self) -> Parse<String> {
         if !self.is_string() {
             return Err(self.unexpected());
         }

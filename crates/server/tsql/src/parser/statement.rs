@@ -2,7 +2,7 @@
 
 use super::{Parse, Parser, WEIGHT_STATEMENT};
 use crate::{
-    ast::{CursorStatement, NameOrVariable, Statement, StatementKind, Transaction, Tree, Unsupported},
+    ast::{CursorStatement, NameOrVariable, Statement, StatementKind, Transaction, Tree, Unsupported, With},
     error::SyntaxFault,
     keyword::Keyword,
     token::TokenKind,
@@ -67,7 +67,7 @@ impl Parser<'_> {
             TokenKind::Keyword(Keyword::Alter) => self.alter(first),
             TokenKind::Keyword(keyword) => self.keyword_statement(keyword),
             TokenKind::LeftParen => self
-                .select_statement(Vec::new())
+                .select_statement(With::default())
                 .map(Box::new)
                 .map(StatementKind::Select),
             TokenKind::LeftBrace => self.odbc_call(),
@@ -80,13 +80,13 @@ impl Parser<'_> {
     fn keyword_statement(&mut self, keyword: Keyword) -> Parse<StatementKind> {
         match keyword {
             Keyword::Select => self
-                .select_statement(Vec::new())
+                .select_statement(With::default())
                 .map(Box::new)
                 .map(StatementKind::Select),
-            Keyword::Insert => self.insert(Vec::new()),
-            Keyword::Update => self.update(Vec::new()),
-            Keyword::Delete => self.delete(Vec::new()),
-            Keyword::Merge => self.merge(Vec::new()),
+            Keyword::Insert => self.insert(With::default()),
+            Keyword::Update => self.update(With::default()),
+            Keyword::Delete => self.delete(With::default()),
+            Keyword::Merge => self.merge(With::default()),
             Keyword::Set => self.set(),
             Keyword::Declare => self.declare(),
             Keyword::If => self.if_statement(),
@@ -131,7 +131,7 @@ impl Parser<'_> {
     /// `WITH a AS (..)` and the statement after it.
     fn statement_with_tables(&mut self) -> Parse<StatementKind> {
         self.advance();
-        let with = self.common_tables()?;
+        let with = self.with_clause()?;
         match self.kind() {
             TokenKind::Keyword(Keyword::Select) | TokenKind::LeftParen => {
                 self.select_statement(with).map(Box::new).map(StatementKind::Select)

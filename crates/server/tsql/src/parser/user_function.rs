@@ -137,10 +137,7 @@ impl Parser<'_> {
         if with_inside {
             self.advance();
         }
-        let with = match self.eat_keyword(Keyword::With) {
-            true => self.common_tables()?,
-            false => Vec::new(),
-        };
+        let with = self.optional_with()?;
         let start = self.here();
         if self.is(TokenKind::LeftParen) && self.is_at(1, TokenKind::Keyword(Keyword::Select)) {
             // ORDER BY of TOP stands within the parentheses.

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::{List, Optional, OptionalList, Text, query::With};
+use super::{List, Optional, OptionalList, Text};
 use crate::ast::{
     Assignment, AssignmentOperator, AssignmentTarget, BulkLoad, BulkType, ChangeTarget, Delete, Insert, InsertSource,
     Output, OutputInto, Update, ValueOrDefault,
@@ -14,7 +14,7 @@ impl fmt::Display for Insert {
             return print_bulk(self, bulk, f);
         }
         let top = Optional("", self.top.as_ref(), "");
-        write!(f, "{}INSERT{top} INTO {}", With(&self.with), self.target)?;
+        write!(f, "{}INSERT{top} INTO {}", self.with, self.target)?;
         write!(f, "{}", OptionalList("WITH (", &self.hints, ")"))?;
         write!(f, "{}", OptionalList("(", &self.columns, ")"))?;
         self.output.iter().try_for_each(|output| write!(f, " {output}"))?;
@@ -70,7 +70,7 @@ impl fmt::Display for BulkType {
 impl fmt::Display for Update {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let top = Optional("", self.top.as_ref(), "");
-        write!(f, "{}UPDATE{top} {}", With(&self.with), self.target)?;
+        write!(f, "{}UPDATE{top} {}", self.with, self.target)?;
         write!(f, "{}", OptionalList("WITH (", &self.hints, ")"))?;
         write!(f, " SET {}", List(&self.assignments))?;
         self.output.iter().try_for_each(|output| write!(f, " {output}"))?;
@@ -84,7 +84,7 @@ impl fmt::Display for Update {
 impl fmt::Display for Delete {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let top = Optional("", self.top.as_ref(), "");
-        write!(f, "{}DELETE{top} FROM {}", With(&self.with), self.target)?;
+        write!(f, "{}DELETE{top} FROM {}", self.with, self.target)?;
         write!(f, "{}", OptionalList("WITH (", &self.hints, ")"))?;
         self.output.iter().try_for_each(|output| write!(f, " {output}"))?;
         write!(f, "{}", OptionalList("FROM ", &self.from, ""))?;

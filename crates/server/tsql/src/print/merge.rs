@@ -2,13 +2,13 @@
 
 use core::fmt;
 
-use super::{List, Optional, OptionalList, query::With};
+use super::{List, Optional, OptionalList};
 use crate::ast::{Merge, MergeAction, MergeClause};
 
 impl fmt::Display for Merge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let top = Optional("", self.top.as_ref(), "");
-        write!(f, "{}MERGE{top} INTO {}", With(&self.with), self.target)?;
+        write!(f, "{}MERGE{top} INTO {}", self.with, self.target)?;
         write!(f, "{}", OptionalList("WITH (", &self.hints, ")"))?;
         write!(f, "{}", Optional("AS ", self.alias.as_ref(), ""))?;
         write!(f, " USING {} ON {}", self.source, self.on)?;

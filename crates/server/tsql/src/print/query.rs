@@ -2,10 +2,10 @@
 
 use core::fmt;
 
-use super::{List, Optional, OptionalList, word};
+use super::{List, Optional, OptionalList, Text, word};
 use crate::ast::{
     Combination, CommonTable, Offset, OrderItem, Query, QueryBody, Select, SelectItem, SelectStatement, SetOperator,
-    Top,
+    Top, With, XmlNamespace,
 };
 
 impl fmt::Display for SelectStatement {
@@ -13,21 +13,31 @@ impl fmt::Display for SelectStatement {
         write!(
             f,
             "{}{}{}",
-            With(&self.with),
+            self.with,
             self.query,
             OptionalList("OPTION (", &self.options, ")")
         )
     }
 }
 
-/// The common table expressions before a statement.
-pub(super) struct With<'a>(pub(super) &'a [CommonTable]);
-
-impl fmt::Display for With<'_> {
+impl fmt::Display for With {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            [] => Ok(()),
-            tables => write!(f, "WITH {} ", List(tables)),
+        let Self { namespaces, tables } = self;
+        let list = OptionalList("XMLNAMESPACES (", namespaces, ")");
+        match (namespaces.as_slice(), tables.as_slice()) {
+            ([], []) => Ok(()),
+            ([], tables) => write!(f, "WITH {} ", List(tables)),
+            (_, []) => write!(f, "WITH{list} "),
+            (_, tables) => write!(f, "WITH{list}, {} ", List(tables)),
+        }
+    }
+}
+
+impl fmt::Display for XmlNamespace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.prefix {
+            None => write!(f, "DEFAULT N{}", Text(&self.uri)),
+            Some(prefix) => write!(f, "N{} AS {prefix}", Text(&self.uri)),
         }
     }
 }

@@ -258,6 +258,8 @@ fn queries_are_combined() {
         "WITH a AS (SELECT 1 AS x) SELECT * FROM a",
         "WITH a (x) AS (SELECT 1), b AS (SELECT x FROM a) SELECT * FROM a, b",
         "WITH r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 10) SELECT n FROM r OPTION (MAXRECURSION 10)",
+        "WITH XMLNAMESPACES (N'u' AS n, DEFAULT N'it''s') SELECT a FROM t FOR XML PATH",
+        "WITH XMLNAMESPACES (N'u' AS [n]), a AS (SELECT 1 AS x) UPDATE a SET x = 1",
         "WITH a AS (SELECT 1 AS x) INSERT INTO t SELECT x FROM a",
         "WITH a AS (SELECT * FROM t) UPDATE a SET x = 1",
         "WITH a AS (SELECT TOP (1) * FROM t ORDER BY x) DELETE FROM a",

@@ -123,7 +123,7 @@ fn select_of(item: ast::SelectItem, position: Position) -> ast::Statement {
         position,
     };
     let select = ast::SelectStatement {
-        with: Vec::new(),
+        with: ast::With::default(),
         query,
         options: Vec::new(),
     };
