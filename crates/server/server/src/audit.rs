@@ -57,6 +57,8 @@ pub struct Event<'a> {
     pub reason: Option<&'a str>,
     /// The session's login; of a failed login, the name that it claimed.
     pub login: Option<&'a str>,
+    /// Whom the session executes as, if that is another: a login, or a user without one.
+    pub executes_as: Option<&'a str>,
     /// The client's address.
     pub address: Option<IpAddr>,
     /// The session.
@@ -159,6 +161,7 @@ impl Sink {
                 event.error,
                 event.reason,
                 event.login,
+                event.executes_as,
                 address,
                 event.session,
                 event.database,
@@ -206,7 +209,8 @@ fn open(path: &Path) -> io::Result<File> {
 
 const NAME: &str = "audit.jsonl";
 const LINE: &str = "SELECT json_patch('{}', json_object('time', strftime('%Y-%m-%dT%H:%M:%fZ', ?1, 'unixepoch'), 'event', ?2, \
-    'outcome', ?3, 'error', ?4, 'reason', ?5, 'login', ?6, 'address', ?7, 'session', ?8, 'database', ?9, 'object', ?10, 'count', ?11))";
+    'outcome', ?3, 'error', ?4, 'reason', ?5, 'login', ?6, 'executes_as', ?7, 'address', ?8, 'session', ?9, 'database', ?10, 'object', ?11, \
+    'count', ?12))";
 
 #[cfg(test)]
 mod tests {
@@ -243,6 +247,7 @@ mod tests {
         error: Some(18456),
         reason: None,
         login: Some("a\"b\n\u{1}{\u{1f512}\u{2028}"),
+        executes_as: None,
         address: Some(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST)),
         session: None,
         database: None,

@@ -1,5 +1,6 @@
 //! What a session does, in the audit log.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use selenite_runtime::machine::Failure;
@@ -70,6 +71,19 @@ impl SessionExecutor<'_> {
         }
     }
 
+    /// The name of whom the session executes as, if it is not its login.
+    fn executes_as(&self) -> Option<Arc<str>> {
+        let (own, identity) = (self.contexts.below(0), self.contexts.current());
+        if own == identity {
+            return None;
+        }
+        let schema = &self.scope.objects.catalog.schema;
+        let user = identity.user.filter(|_| identity.login.is_empty());
+        let mut users = schema.principals().users().iter();
+        let user = user.and_then(|(_, id)| users.find(|user| user.id == id));
+        Some(user.map_or_else(|| Arc::clone(&identity.login), |user| Arc::from(user.name.as_str())))
+    }
+
     /// Writes an event of the session's.
     fn write_event(&self, event: &Event<'_>) {
         let SessionInfo {
@@ -80,6 +94,7 @@ impl SessionExecutor<'_> {
         } = &self.session;
         instance.audit().write(&Event {
             login: Some(&login_info.login),
+            executes_as: self.executes_as().as_deref(),
             address: Some(entry.facts().peer.ip()),
             session: Some(entry.spid()),
             ..*event

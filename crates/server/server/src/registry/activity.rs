@@ -69,6 +69,8 @@ pub struct SessionSight {
     pub session: Session,
     /// The database in use.
     pub database_id: i32,
+    /// Whom it executes as: a login's security id and name.
+    pub login: (Vec<u8>, Arc<str>),
     /// SET TRANSACTION ISOLATION LEVEL.
     pub isolation: IsolationLevel,
 }

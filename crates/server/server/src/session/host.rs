@@ -96,9 +96,11 @@ impl<'a> SessionHost<'a> {
 
     /// The session as others see it.
     pub fn context(&self) -> SessionSight {
+        let identity = self.executor.contexts.current();
         SessionSight {
             session: self.state.session.clone(),
             database_id: self.state.database.id,
+            login: (identity.sid.clone(), Arc::clone(&identity.login)),
             isolation: self.state.isolation,
         }
     }

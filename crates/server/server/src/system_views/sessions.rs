@@ -100,6 +100,7 @@ fn sessions(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
         let state = state_of(context, session);
         let (reads, writes) = activity.file_accesses();
         let options = state.as_deref().map(|state| &state.session);
+        let login = state.as_deref().map(|state| &state.login);
         let mut row = row![
             spid(session.spid()),
             Cell::of_time(Some(facts.connected), offset),
@@ -108,8 +109,8 @@ fn sessions(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
             whole(facts.client_process),
             whole(facts.client_version),
             &facts.library,
-            facts.sid.to_vec(),
-            &facts.login,
+            login.map_or_else(|| facts.sid.to_vec(), |(sid, _)| sid.clone()),
+            login.map_or(facts.login.as_str(), |(_, name)| &**name),
             "",
             "",
             word(session.status()),
@@ -212,6 +213,10 @@ pub(crate) fn state_of(context: &ViewContext<'_>, session: &SessionEntry) -> Opt
         return Some(Arc::new(SessionSight {
             session: state.session.clone(),
             database_id: state.database.id,
+            login: (
+                context.objects.identity.sid.clone(),
+                context.objects.identity.login.clone(),
+            ),
             isolation: state.isolation,
         }));
     }

@@ -1,4 +1,4 @@
-//! sp_rename: another name for a table, a column, an index, a constraint, a view, a procedure or a trigger.
+//! sp_rename: another name for a table, a column, an index, a constraint, a view, a procedure, a function or a trigger.
 //!
 //! - `texts-stay`: what refers to an object by its name in a text (a view, a procedure) is not changed, as in SQL
 //!   Server. A column that a check, a computed column or a filter names is refused.
@@ -85,8 +85,12 @@ impl DefinitionContext<'_> {
             self.check_rename_not_bound(self.bound_to((&row.schema, &row.name))?, asked)?;
             return self.rename_module(&row, asked);
         }
-        if self.catalog.function_of(&name).is_some() {
-            return Err(SqlError::unsupported("sp_rename of a function"));
+        if let Some(function) = self.catalog.function_of(&name).cloned() {
+            let row = &function.row;
+            self.check_rename_not_bound(self.bound_to((&row.schema, &row.name))?, asked)?;
+            self.check_function_unused("RENAME", asked.written, row)
+                .map_err(|_| enforced(asked))?;
+            return self.rename_module(row, asked);
         }
         if let Some(sequence) = self.catalog.own_sequence(&name).cloned() {
             self.check_no_default(&sequence.row.name, asked)?;

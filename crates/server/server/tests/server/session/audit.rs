@@ -94,6 +94,26 @@ fn logins_and_changes_of_principals_keys_and_databases_are_logged_without_secret
 }
 
 #[test]
+fn an_event_names_its_login_and_whom_that_executes_as() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    for statement in [
+        "CREATE DATABASE d CREATE LOGIN one WITH PASSWORD = 'Pass-word-1'",
+        "USE d CREATE USER two WITHOUT LOGIN ALTER ROLE db_owner ADD MEMBER two",
+        "EXECUTE AS USER = 'two' CREATE ROLE r1 REVERT CREATE ROLE r2",
+    ] {
+        succeed(&mut client, statement);
+    }
+    succeed(&mut client, "USE master EXECUTE AS LOGIN = 'one'");
+    assert_eq!(numbers(&client.batch("CREATE DATABASE e")), [262]);
+    let text = std::fs::read_to_string(fixture.data_folder().join("audit.jsonl")).unwrap();
+    let line = |word: &str| text.lines().find(|line| line.contains(word)).unwrap();
+    assert!(line("\"r1\"").contains("\"login\":\"sa\",\"executes_as\":\"two\""));
+    assert!(!line("\"r2\"").contains("executes_as"));
+    assert!(line("\"e\"").contains("\"login\":\"sa\",\"executes_as\":\"one\""));
+}
+
+#[test]
 fn nobody_logs_in_while_the_audit_log_cannot_be_written_if_that_is_said() {
     for refuses_logins in [false, true] {
         let fixture = Fixture::with(move |config| config.audit.refuses_logins = refuses_logins);

@@ -77,6 +77,23 @@ fn a_user_has_what_that_user_may_and_nothing_on_the_server() {
 }
 
 #[test]
+fn sessions_show_whom_they_execute_as_beside_their_logins() {
+    let fixture = Fixture::new();
+    let [mut client, mut ann, _] = users(&fixture);
+    let own = "SELECT CONCAT(login_name, ' ', original_login_name, ' ', SUSER_SNAME(security_id), ' ', \
+               SUSER_SNAME(original_security_id)) FROM sys.dm_exec_sessions WHERE session_id = ";
+    assert_eq!(client.text(&format!("{own} @@SPID")), "sa sa sa sa");
+    assert_eq!(
+        client.text(&format!("EXECUTE AS LOGIN = 'ann' {own} @@SPID REVERT")),
+        "ann sa ann sa"
+    );
+    succeed(&mut client, "GRANT IMPERSONATE ON LOGIN::bob TO ann");
+    succeed(&mut ann, "EXECUTE AS LOGIN = 'bob'");
+    let number = ann.int("SELECT CAST(@@SPID AS int)");
+    assert_eq!(client.text(&format!("{own} {number}")), "bob ann bob ann");
+}
+
+#[test]
 fn a_login_has_what_that_login_may_wherever_it_may() {
     let fixture = Fixture::new();
     let [mut client, mut ann, _] = users(&fixture);

@@ -75,6 +75,28 @@ fn tables_columns_and_what_is_theirs_get_other_names() {
 }
 
 #[test]
+fn a_function_keeps_its_permissions_under_another_name() {
+    let fixture = Fixture::new();
+    let mut client = database(&fixture);
+    for text in [
+        "CREATE FUNCTION f (@a int) RETURNS int AS BEGIN RETURN @a + 1 END",
+        "CREATE FUNCTION rows_of (@a int) RETURNS TABLE AS RETURN SELECT @a AS a",
+        "CREATE FUNCTION made () RETURNS @t TABLE (a int) AS BEGIN INSERT @t VALUES (8) RETURN END",
+        "CREATE FUNCTION used () RETURNS int AS BEGIN RETURN 1 END",
+        "CREATE TABLE u (a int DEFAULT dbo.used())",
+        "CREATE USER ann WITHOUT LOGIN GRANT EXECUTE ON f TO ann",
+        "EXEC sp_rename 'f', 'F2' EXEC sp_rename 'dbo.rows_of', 'r2', 'OBJECT' EXEC sp_rename 'made', 'm2'",
+    ] {
+        succeed(&mut client, text);
+    }
+    assert_eq!(numbers(&client.batch("SELECT dbo.f(1)")), [4121]);
+    assert_eq!(numbers(&client.batch("EXEC sp_rename 'used', 'x'")), [15_336]);
+    assert_eq!(numbers(&client.batch("EXEC sp_rename 'F2', 'r2'")), [15_335]);
+    assert_eq!(client.int("SELECT a FROM r2(5)") + client.int("SELECT a FROM m2()"), 13);
+    assert_eq!(client.int("EXECUTE AS USER = 'ann' SELECT dbo.f2(1) REVERT"), 2);
+}
+
+#[test]
 fn what_can_not_be_renamed_is_an_error() {
     let fixture = Fixture::new();
     let mut client = database(&fixture);
