@@ -73,7 +73,7 @@ pub use rowset::{
     OdbcLiteral, SetOperator, WindowFrame,
 };
 pub use security::{
-    AlterLogin, AlterLoginAction, AlterRole, AlterRoleAction, AlterUser, CreateLogin, CreateRole,
+    AlterAuthorization, AlterLogin, AlterLoginAction, AlterRole, AlterRoleAction, AlterUser, CreateLogin, CreateRole,
     CreateUser, ExecuteAs, ImpersonatedPrincipal, LoginSource, ModuleContext, Password, Permission, PermissionAction,
     PermissionChange, Securable, UserSource,
 };

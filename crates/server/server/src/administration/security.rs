@@ -6,6 +6,7 @@
 //! - `accepted-permissions-are-enforced`: whatever is accepted is enforced
 //!   (`crate::catalog::permission`). What can't be enforced is refused by name.
 
+mod authorization;
 mod grant;
 mod grant_rows;
 mod grant_target;
@@ -57,6 +58,7 @@ impl Administration<'_, '_> {
                 self.change_server_permissions(change, kind)?;
             }
             StatementKind::Permission(change) => self.in_file(execution, |work| work.change_permissions(change))?,
+            StatementKind::AlterAuthorization(alter) => self.alter_authorization(alter, execution)?,
             StatementKind::Drop(drop) => match drop.kind {
                 DropKind::Login => self.on_server(("DROP LOGIN", Some(kind)), |work| {
                     drop.names

@@ -3,9 +3,9 @@
 use selenite_compiler::{same_name, written_object};
 use selenite_runtime::machine::{Call, Failure};
 use selenite_tsql::ast::{
-    AlterDatabase, AlterDatabaseAction, AlterRole, AlterRoleAction, CellKeyStatement, DropKind, ExprKind,
-    KeyManagement, Literal, Name, NameOrVariable, ObjectName, PermissionAction, PermissionChange, SchemaStatement,
-    StatementKind,
+    AlterAuthorization, AlterDatabase, AlterDatabaseAction, AlterRole, AlterRoleAction, CellKeyStatement, DropKind,
+    ExprKind, KeyManagement, Literal, Name, NameOrVariable, ObjectName, PermissionAction, PermissionChange,
+    SchemaStatement, StatementKind,
 };
 use selenite_types::Value;
 
@@ -75,6 +75,7 @@ pub fn of_statement(kind: &StatementKind) -> Option<Audited> {
             PermissionAction::Deny => ("DENY", Some(of_permission(change, "TO"))),
             PermissionAction::Revoke => ("REVOKE", Some(of_permission(change, "FROM"))),
         },
+        StatementKind::AlterAuthorization(alter) => ("ALTER AUTHORIZATION", Some(given(alter))),
         StatementKind::Drop(drop) => (dropped(drop.kind)?, Some(names(&drop.names))),
         StatementKind::Kill(kill) => ("KILL", session(&kill.session.kind)),
         StatementKind::Reconfigure { .. } => ("RECONFIGURE", None),
@@ -110,6 +111,15 @@ fn of_permission(change: &PermissionChange, preposition: &str) -> String {
     let on = on.unwrap_or_default();
     let told = format!("{names}{on} {preposition} {}", principals.join(", "));
     told.chars().take(PERMISSION_LENGTH_MAX).collect()
+}
+
+/// What gets another owner, and that.
+fn given(alter: &AlterAuthorization) -> String {
+    let own = written_object(&alter.securable.name);
+    match &alter.owner {
+        Some(owner) => format!("{own}, {}", owner.text),
+        None => own,
+    }
 }
 
 /// The name of a database, with the one that it gets.

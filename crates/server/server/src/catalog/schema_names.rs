@@ -125,6 +125,18 @@ pub fn add(connection: &Connection, name: &str, owner: i32) -> Result<(), SqlErr
     run().map_err(|error| tsql_error(&error))
 }
 
+/// Gives a schema to another principal; the permissions on it go, as in SQL Server.
+///
+/// # Errors
+/// SQLite's error.
+pub fn set_owner(connection: &Connection, id: i32, owner: i32) -> Result<(), SqlError> {
+    let sql = "UPDATE main.selenite_schema SET owner = ?2 WHERE id = ?1";
+    connection
+        .execute(sql, (id, owner))
+        .map_err(|error| tsql_error(&error))?;
+    grants::forget(connection, Class::Schema, id)
+}
+
 /// Removes a schema, and the permissions on it.
 ///
 /// # Errors

@@ -192,7 +192,9 @@ impl Search<'_> {
             with: Rc::new(with.clone()),
             froms: Vec::new(),
         };
-        with.tables.iter().try_for_each(|common| self.query(&common.query, None))
+        with.tables
+            .iter()
+            .try_for_each(|common| self.query(&common.query, None))
     }
 
     fn filter(&mut self, filter: Option<&Condition>) -> Result<(), SqlError> {

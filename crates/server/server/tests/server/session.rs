@@ -4,6 +4,7 @@ mod accepted_forms;
 mod answers;
 mod application_locks;
 mod audit;
+mod authorization;
 mod backup;
 mod batches;
 mod bulk_insert;

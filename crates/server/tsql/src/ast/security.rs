@@ -137,6 +137,15 @@ pub enum AlterRoleAction {
     Rename(Name),
 }
 
+/// `ALTER AUTHORIZATION ON ..`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AlterAuthorization {
+    /// What gets another owner.
+    pub securable: Securable,
+    /// `TO principal`; absent for `TO SCHEMA OWNER`.
+    pub owner: Option<Name>,
+}
+
 /// GRANT, DENY or REVOKE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PermissionChange {

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::{
-    AlterDatabase, AlterEncryptionKey, AlterIndex, AlterLogin, AlterRole, AlterTable, AlterUser, AssignmentOperator,
-    Backup, BackupCertificate, CellKeyStatement, Condition, CreateCertificate, CreateDatabase, CreateIndex,
-    CreateLogin, CreateRole, CreateSynonym, CreateTable, CreateUser, CursorStatement, Dbcc, Delete, DropIndex,
-    EncryptionKey, Execute, ExecuteAs, Expr, Insert, KeyManagement, Kill, Merge, ModuleContext, Name, NameOrVariable,
-    ObjectName, PermissionChange, Position, Restore, SelectStatement, SequenceDefinition, SetOption, TableElement,
-    TableType, TriggerEvents, TriggerSwitch, TriggerTiming, TypeName, Update,
+    AlterAuthorization, AlterDatabase, AlterEncryptionKey, AlterIndex, AlterLogin, AlterRole, AlterTable, AlterUser,
+    AssignmentOperator, Backup, BackupCertificate, CellKeyStatement, Condition, CreateCertificate, CreateDatabase,
+    CreateIndex, CreateLogin, CreateRole, CreateSynonym, CreateTable, CreateUser, CursorStatement, Dbcc, Delete,
+    DropIndex, EncryptionKey, Execute, ExecuteAs, Expr, Insert, KeyManagement, Kill, Merge, ModuleContext, Name,
+    NameOrVariable, ObjectName, PermissionChange, Position, Restore, SelectStatement, SequenceDefinition, SetOption,
+    TableElement, TableType, TriggerEvents, TriggerSwitch, TriggerTiming, TypeName, Update,
 };
 
 /// A complete batch, or dynamic SQL, which is parsed like a batch.
@@ -210,6 +210,8 @@ pub enum StatementKind {
     Schema(SchemaStatement),
     /// `GRANT`, `DENY`, `REVOKE`
     Permission(Box<PermissionChange>),
+    /// `ALTER AUTHORIZATION`
+    AlterAuthorization(Box<AlterAuthorization>),
     /// `DBCC`
     Dbcc(Box<Dbcc>),
     /// `KILL`

@@ -65,6 +65,7 @@ impl Parser<'_> {
             TokenKind::Keyword(Keyword::Index) => self.alter_index(),
             TokenKind::Keyword(Keyword::Database) => self.alter_database(),
             TokenKind::Keyword(Keyword::User) => self.alter_user(),
+            TokenKind::Keyword(Keyword::Authorization) => self.alter_authorization(),
             TokenKind::Keyword(Keyword::Schema) => self.alter_schema(),
             TokenKind::Word if self.is_word("login") => self.alter_login(),
             TokenKind::Word if self.is_word("role") => self.alter_role(false),

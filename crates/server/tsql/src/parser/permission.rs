@@ -1,8 +1,10 @@
-//! GRANT, DENY and REVOKE.
+//! GRANT, DENY and REVOKE, and ALTER AUTHORIZATION.
 
 use super::{Parse, Parser};
 use crate::{
-    ast::{Name, ObjectName, Permission, PermissionAction, PermissionChange, Securable, StatementKind},
+    ast::{
+        AlterAuthorization, Name, ObjectName, Permission, PermissionAction, PermissionChange, Securable, StatementKind,
+    },
     keyword::Keyword,
     token::TokenKind,
 };
@@ -55,6 +57,25 @@ impl Parser<'_> {
             grant_option,
             cascade,
             grantor,
+        })))
+    }
+
+    /// `AUTHORIZATION ON [class ::] name TO principal`, or `TO SCHEMA OWNER`.
+    pub(super) fn alter_authorization(&mut self) -> Parse<StatementKind> {
+        self.advance();
+        self.expect_keyword(Keyword::On)?;
+        let (class, name) = self.classed_name()?;
+        self.expect_keyword(Keyword::To)?;
+        let owner = match self.eat_keyword(Keyword::Schema) {
+            true => {
+                self.expect_word("owner")?;
+                None
+            }
+            false => Some(self.name_or(&[Keyword::Public])?),
+        };
+        Ok(StatementKind::AlterAuthorization(Box::new(AlterAuthorization {
+            securable: Securable { class, name },
+            owner,
         })))
     }
 

@@ -4,9 +4,9 @@ use core::fmt;
 
 use super::{List, Optional, OptionalList, Text, word};
 use crate::ast::{
-    AlterLogin, AlterLoginAction, AlterRole, AlterRoleAction, AlterSchema, AlterUser, CreateLogin, CreateRole,
-    CreateSchema, CreateUser, ExecuteAs, ImpersonatedPrincipal, LoginSource, ModuleContext, Password, Permission,
-    PermissionAction, PermissionChange, SchemaStatement, Securable, UserSource,
+    AlterAuthorization, AlterLogin, AlterLoginAction, AlterRole, AlterRoleAction, AlterSchema, AlterUser, CreateLogin,
+    CreateRole, CreateSchema, CreateUser, ExecuteAs, ImpersonatedPrincipal, LoginSource, ModuleContext, Password,
+    Permission, PermissionAction, PermissionChange, SchemaStatement, Securable, UserSource,
 };
 
 impl fmt::Display for CreateLogin {
@@ -146,6 +146,16 @@ impl fmt::Display for PermissionChange {
         f.write_str(word(self.grant_option && !revoke, " WITH GRANT OPTION"))?;
         f.write_str(word(self.cascade, " CASCADE"))?;
         write!(f, "{}", Optional("AS ", self.grantor.as_ref(), ""))
+    }
+}
+
+impl fmt::Display for AlterAuthorization {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ALTER AUTHORIZATION ON {} TO ", self.securable)?;
+        match &self.owner {
+            Some(owner) => write!(f, "{owner}"),
+            None => f.write_str("SCHEMA OWNER"),
+        }
     }
 }
 

@@ -82,7 +82,7 @@ impl fmt::Display for StatementKind {
             Self::CreateEncryptionKey(it) => write!(f, "{it}"),
             Self::AlterEncryptionKey(it) => write!(f, "{it}"),
             Self::CloseMasterKey | Self::DropMasterKey | Self::DropEncryptionKey => f.write_str(dropped_key(self)),
-            Self::KeyManagement(_) | Self::CellKey(_) => object(f, self),
+            Self::KeyManagement(_) | Self::CellKey(_) | Self::AlterAuthorization(_) => object(f, self),
             Self::CreateLogin(_)
             | Self::AlterLogin(_)
             | Self::CreateUser(_)
@@ -114,6 +114,7 @@ fn object(f: &mut fmt::Formatter<'_>, kind: &StatementKind) -> fmt::Result {
         StatementKind::TriggerSwitch(it) => write!(f, "{it}"),
         StatementKind::KeyManagement(it) => write!(f, "{it}"),
         StatementKind::CellKey(it) => write!(f, "{it}"),
+        StatementKind::AlterAuthorization(it) => write!(f, "{it}"),
         _ => Ok(()),
     }
 }

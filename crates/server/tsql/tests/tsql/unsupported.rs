@@ -113,7 +113,6 @@ fn definitions_are_refused_by_name() {
             "CREATE PARTITION FUNCTION f (int) AS RANGE LEFT FOR VALUES (1)",
             "CREATE PARTITION FUNCTION",
         ),
-        ("ALTER AUTHORIZATION ON SCHEMA::s TO u", "ALTER AUTHORIZATION"),
         ("ALTER SERVICE MASTER KEY REGENERATE", "ALTER SERVICE MASTER"),
         (
             "ALTER CERTIFICATE c REMOVE PRIVATE KEY",

@@ -52,6 +52,7 @@ pub(super) fn traits(kind: &StatementKind) -> Traits {
             PermissionAction::Deny => Command::DENY,
             PermissionAction::Revoke => Command::REVOKE,
         }),
+        StatementKind::AlterAuthorization(_) => write(Command::NONE),
         StatementKind::CellKey(statement) => match &**statement {
             ast::CellKeyStatement::OpenSymmetricKey { .. } | ast::CellKeyStatement::CloseSymmetricKey(_) => {
                 plain(Command::NONE)

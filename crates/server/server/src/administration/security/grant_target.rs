@@ -216,7 +216,7 @@ impl UserWork<'_> {
         })
     }
 
-    fn type_target(&self, name: &ObjectName) -> Result<Target, SqlError> {
+    pub(super) fn type_target(&self, name: &ObjectName) -> Result<Target, SqlError> {
         let own = name.name.text.as_str();
         let is_here = |database: &Name| same_name(&database.text, self.database);
         let in_schema = |schema: &str| self.schema.user_type(schema, own);
@@ -237,7 +237,7 @@ impl UserWork<'_> {
         }
     }
 
-    fn object_target(&self, name: &ObjectName) -> Result<Target, SqlError> {
+    pub(super) fn object_target(&self, name: &ObjectName) -> Result<Target, SqlError> {
         let own = name.name.text.as_str();
         if name
             .database

@@ -8,6 +8,7 @@ use super::user::{UserWork, is_fixed_role, is_reserved, now};
 use super::{error, special};
 use crate::catalog::effective_permissions::{Permissions, Securable};
 use crate::catalog::fixed_role::FixedRole;
+use crate::catalog::permission::may_impersonate;
 use crate::catalog::permission_kind::PermissionKind;
 use crate::catalog::principals::{DBO, NEXT_ID, Role, ensure, not_there};
 
@@ -28,8 +29,8 @@ impl UserWork<'_> {
         self.execute(&sql, (name, crate::master::folded(name), owner, now()))
     }
 
-    /// A role may be owned by a principal that the session is, or is a member of.
-    fn owner(&self, name: &str) -> Result<i32, SqlError> {
+    /// A role or schema may be owned by a principal that the session is, is a member of, or may execute as.
+    pub(super) fn owner(&self, name: &str) -> Result<i32, SqlError> {
         let found = match same_name(name, "dbo") {
             true => Some(DBO),
             false => self
@@ -37,7 +38,10 @@ impl UserWork<'_> {
                 .id_of(name)
                 .or_else(|| FixedRole::of_name(name).map(FixedRole::id)),
         };
-        let may = |id: &i32| self.permissions.owns() || self.permissions.is_or_is_in(*id);
+        let may = |id: &i32| {
+            let permissions = self.permissions;
+            permissions.owns() || permissions.is_or_is_in(*id) || may_impersonate(*id, permissions)
+        };
         found.filter(may).ok_or_else(|| not_there("find", "principal", name))
     }
 

@@ -34,7 +34,7 @@ impl ServerWork<'_> {
     }
 
     /// The security id of a login or role that may own a role of the session's.
-    fn server_owner(&self, name: &str) -> Result<Vec<u8>, SqlError> {
+    pub(super) fn server_owner(&self, name: &str) -> Result<Vec<u8>, SqlError> {
         let login = self.directory.records.iter().find(|login| same_name(&login.name, name));
         let own = || self.directory.security.role_named(name).map(|role| role.sid.clone());
         let fixed = || ServerRole::of_name(name).map(|role| role.sid().to_vec());

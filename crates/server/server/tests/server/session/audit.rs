@@ -98,8 +98,8 @@ fn an_event_names_its_login_and_whom_that_executes_as() {
     let fixture = Fixture::new();
     let mut client = fixture.client();
     for statement in [
-        "CREATE DATABASE d CREATE LOGIN one WITH PASSWORD = 'Pass-word-1'",
-        "USE d CREATE USER two WITHOUT LOGIN ALTER ROLE db_owner ADD MEMBER two",
+        "CREATE DATABASE d CREATE LOGIN one WITH PASSWORD = 'Pass-word-1' CREATE LOGIN two WITH PASSWORD = 'Pass-word-2'",
+        "USE d CREATE USER two ALTER ROLE db_owner ADD MEMBER two",
         "EXECUTE AS USER = 'two' CREATE ROLE r1 REVERT CREATE ROLE r2",
     ] {
         succeed(&mut client, statement);

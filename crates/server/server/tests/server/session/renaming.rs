@@ -84,7 +84,7 @@ fn a_function_keeps_its_permissions_under_another_name() {
         "CREATE FUNCTION made () RETURNS @t TABLE (a int) AS BEGIN INSERT @t VALUES (8) RETURN END",
         "CREATE FUNCTION used () RETURNS int AS BEGIN RETURN 1 END",
         "CREATE TABLE u (a int DEFAULT dbo.used())",
-        "CREATE USER ann WITHOUT LOGIN GRANT EXECUTE ON f TO ann",
+        "CREATE LOGIN ann WITH PASSWORD = 'Gruen-Tisch-3' CREATE USER ann GRANT EXECUTE ON f TO ann",
         "EXEC sp_rename 'f', 'F2' EXEC sp_rename 'dbo.rows_of', 'r2', 'OBJECT' EXEC sp_rename 'made', 'm2'",
     ] {
         succeed(&mut client, text);

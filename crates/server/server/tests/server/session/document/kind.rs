@@ -79,7 +79,7 @@ pub fn name(kind: &StatementKind) -> &'static str {
         StatementKind::AlterRole(_) => "ALTER ROLE",
         StatementKind::Schema(_) => "CREATE SCHEMA",
         StatementKind::Permission(_) | StatementKind::ExecuteAs(_) | StatementKind::Revert(_) => server_name(kind),
-        StatementKind::Dbcc(_) => "DBCC",
+        StatementKind::Dbcc(_) | StatementKind::AlterAuthorization(_) => server_name(kind),
         StatementKind::Kill(_) | StatementKind::Checkpoint(_) => server_name(kind),
         StatementKind::Reconfigure { .. } | StatementKind::Shutdown { .. } => server_name(kind),
     }
@@ -90,6 +90,11 @@ fn server_name(kind: &StatementKind) -> &'static str {
         (matches!(kind, StatementKind::Permission(_)), "GRANT"),
         (matches!(kind, StatementKind::ExecuteAs(_)), "EXECUTE AS"),
         (matches!(kind, StatementKind::Revert(_)), "REVERT"),
+        (
+            matches!(kind, StatementKind::AlterAuthorization(_)),
+            "ALTER AUTHORIZATION",
+        ),
+        (matches!(kind, StatementKind::Dbcc(_)), "DBCC"),
         (matches!(kind, StatementKind::Kill(_)), "KILL"),
         (matches!(kind, StatementKind::Checkpoint(_)), "CHECKPOINT"),
         (matches!(kind, StatementKind::Reconfigure { .. }), "RECONFIGURE"),
@@ -101,7 +106,7 @@ fn server_name(kind: &StatementKind) -> &'static str {
 }
 
 /// All of them.
-pub const ALL: [&str; 75] = [
+pub const ALL: [&str; 76] = [
     "BEGIN .. END",
     "IF",
     "WHILE",
@@ -169,6 +174,7 @@ pub const ALL: [&str; 75] = [
     "ALTER ROLE",
     "CREATE SCHEMA",
     "GRANT",
+    "ALTER AUTHORIZATION",
     "EXECUTE AS",
     "REVERT",
     "DBCC",

@@ -183,7 +183,7 @@ pub const GROUPS: &[Group] = &[
             ("DBCC TRACEON", "DBCC TRACEON (3604, -1)"),
             ("RECONFIGURE", "RECONFIGURE"),
             ("KILL of a session that there is not", "KILL 9999"),
-            ("ALTER AUTHORIZATION", "ALTER AUTHORIZATION ON SCHEMA::dbo TO dbo"),
+            ("ALTER AUTHORIZATION", "ALTER AUTHORIZATION ON t TO SCHEMA OWNER"),
             ("SHUTDOWN", "SHUTDOWN WITH NOWAIT"),
         ],
     },

@@ -1,0 +1,156 @@
+//! ALTER AUTHORIZATION: another owner.
+//!
+//! - `only-to-oneself`: what has an owner is given to whom the session is, is a member of, or may execute as, since what is
+//!   in a schema is used by its owner's permissions.
+//! - `objects-have-no-owner`: the owner of an object or type is that of its schema: TO SCHEMA OWNER changes nothing, and
+//!   another owner is refused by name, as is that of a database but `sa`.
+
+use selenite_compiler::{SqlError, same_name};
+use selenite_runtime::machine::Failure;
+use selenite_tsql::ast::{AlterAuthorization, Name};
+
+use super::login::is_fixed_server_role;
+use super::server_work::ServerWork;
+use super::user::{UserWork, is_fixed_role, now};
+use super::{error, refused};
+use crate::administration::Administration;
+use crate::catalog::effective_permissions::Securable;
+use crate::catalog::permission::may_alter_server_role;
+use crate::catalog::permission_kind::PermissionKind;
+use crate::catalog::principals::{Role, ensure, not_there};
+use crate::catalog::schema_names::{self, SchemaRecord, no_schema};
+use crate::database_error::of_master;
+use crate::execution_context::ExecutionContext;
+use crate::master::{ServerPermission, UserServerRole};
+
+impl Administration<'_, '_> {
+    /// Gives what a statement names to another owner.
+    ///
+    /// # Errors
+    /// 15151 for what is not there or not the session's to give, 15150 for what keeps its owner, 15109; 40510.
+    pub(super) fn alter_authorization(
+        &mut self,
+        alter: &AlterAuthorization,
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<(), Failure> {
+        let name = alter.securable.name.name.text.as_str();
+        let class = alter
+            .securable
+            .class
+            .as_deref()
+            .unwrap_or("OBJECT")
+            .to_ascii_uppercase();
+        if ["OBJECT", "TYPE"].contains(&class.as_str()) {
+            return self.in_file(execution, |work| work.keep_owner(alter, &class));
+        }
+        let Some(owner) = &alter.owner else {
+            return Err(refused(&format!("ALTER AUTHORIZATION ON {class} TO SCHEMA OWNER")).into());
+        };
+        match class.as_str() {
+            "SCHEMA" => self.in_file(execution, |work| work.give_schema(name, owner)),
+            "ROLE" => self.in_file(execution, |work| work.give_role(name, owner)),
+            "SERVER ROLE" => {
+                let words = ("ALTER AUTHORIZATION ON SERVER ROLE", None);
+                Ok(self.on_server(words, |work| work.give_server_role(name, owner))?)
+            }
+            "DATABASE" => Ok(self.give_database(name, owner)?),
+            _ => Err(refused(&format!("ALTER AUTHORIZATION ON {class}")).into()),
+        }
+    }
+
+    /// Every database is `sa`'s.
+    fn give_database(&self, name: &str, owner: &Name) -> Result<(), SqlError> {
+        let directory = self.registry.directory(self.session.instance)?;
+        let mut known = directory.databases.iter();
+        let is_known = known.any(|record| same_name(&record.name, name));
+        if !is_known || !self.permissions.is_administrator {
+            return Err(not_there("find", "database", name));
+        }
+        if ["master", "model", "tempdb"]
+            .iter()
+            .any(|system| same_name(system, name))
+        {
+            let text = "Cannot change the owner of the master, model, tempdb or distribution database.";
+            return Err(error(15109, text.to_owned()));
+        }
+        let login = self.session.instance.master().login(&owner.text);
+        match login.map_err(|why| of_master(&why))? {
+            None => Err(not_there("find", "principal", &owner.text)),
+            Some(login) if login.id == SA => Ok(()),
+            Some(_) => Err(refused("ALTER AUTHORIZATION ON DATABASE to another login than sa")),
+        }
+    }
+}
+
+impl ServerWork<'_> {
+    fn give_server_role(&self, name: &str, owner: &Name) -> Result<(), SqlError> {
+        if is_fixed_server_role(name) {
+            return Err(error(15150, format!("Cannot alter the server role '{name}'.")));
+        }
+        let (permissions, server) = (&self.permissions, &self.permissions.server);
+        let is_own = |role: &&UserServerRole| {
+            let controls = server.may(ServerPermission::ControlServer) || server.is_or_is_in(&role.owner);
+            permissions.is_administrator || controls && may_alter_server_role(role, permissions, &self.directory)
+        };
+        let role = self.directory.security.role_named(name).filter(is_own);
+        let role = role.ok_or_else(|| not_there("find", "server role", name))?;
+        let owner = self.server_owner(&owner.text)?;
+        let given = self.master().set_server_role_owner(role, &owner);
+        given.map_err(|why| of_master(&why))
+    }
+}
+
+impl UserWork<'_> {
+    fn give_schema(&self, name: &str, owner: &Name) -> Result<(), SqlError> {
+        let may = |schema: &&SchemaRecord| {
+            self.permissions
+                .may(PermissionKind::Control, Securable::Schema(&schema.name))
+        };
+        let schema = self.schema.names().named(name).filter(may);
+        let schema = schema.ok_or_else(|| no_schema("find", name))?;
+        if schema.is_fixed() {
+            return Err(error(15150, format!("Cannot alter the schema '{name}'.")));
+        }
+        let owner = self.owner(&owner.text)?;
+        match owner == schema.owner {
+            true => Ok(()),
+            false => schema_names::set_owner(self.connection, schema.id, owner),
+        }
+    }
+
+    /// What `db_securityadmin` may do with every role is not to give it away.
+    fn give_role(&self, name: &str, owner: &Name) -> Result<(), SqlError> {
+        if is_fixed_role(name) {
+            return Err(error(15150, format!("Cannot alter the role '{name}'.")));
+        }
+        let controls = self.permissions.may(PermissionKind::Control, Securable::Database);
+        let may = |role: &&Role| controls || self.permissions.is_or_is_in(role.owner);
+        let role = self.present.role_named(name).filter(may);
+        let role = role.ok_or_else(|| not_there("find", "role", name))?;
+        let owner = self.owner(&owner.text)?;
+        ensure(self.connection)?;
+        let sql = "UPDATE main.selenite_role SET owner = ?2, modified = ?3 WHERE id = ?1";
+        self.execute(sql, (role.id, owner, now()))
+    }
+
+    /// `objects-have-no-owner`.
+    fn keep_owner(&self, alter: &AlterAuthorization, class: &str) -> Result<(), SqlError> {
+        let name = &alter.securable.name;
+        let target = match class {
+            "TYPE" => self.type_target(name)?,
+            _ => self.object_target(name)?,
+        };
+        if !self.permissions.may(PermissionKind::Control, target.securable()) {
+            return Err(target.not_permitted());
+        }
+        match &alter.owner {
+            None => Ok(()),
+            Some(_) => Err(refused(&format!(
+                "ALTER AUTHORIZATION ON {class} to another owner than that of the schema"
+            ))),
+        }
+    }
+}
+
+/// sa's principal id.
+const SA: i64 = 1;
