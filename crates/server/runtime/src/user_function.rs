@@ -146,7 +146,7 @@ pub fn run_body<H: FunctionHost>(program: &Program, slots: &mut Vec<Value>, host
             | Step::SetOption { .. }
             | Step::Use(_)
             | Step::Call(_)
-            | Step::Text(_)
+            | Step::Text(..)
             | Step::BeginCapture(_)
             | Step::EndCapture(_) => return Err(SqlError::call_in_function()),
         };

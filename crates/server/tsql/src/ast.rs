@@ -54,7 +54,7 @@ pub use database::{
 pub use encryption::{
     AlterEncryptionKey, BackupCertificate, CertificateSource, CreateCertificate, EncryptionKey, Encryptor, PrivateKey,
 };
-pub use execute::{Argument, ArgumentValue, Call, Execute, ProcedureName};
+pub use execute::{Argument, ArgumentValue, Call, Execute, ProcedureName, TextPrincipal};
 pub use index::{AlterIndex, AlterIndexAction, CreateIndex, DropIndex, IndexColumn};
 pub use key_management::{AlterProvider, CreateAsymmetricKey, CreateProvider, Credential, KeyManagement};
 pub use literal::Literal;

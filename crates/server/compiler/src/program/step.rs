@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selenite_tsql::ast;
+use selenite_tsql::ast::{self, TextPrincipal};
 use selenite_types::{Comparison, DataType, Value};
 
 use super::StatementId;
@@ -87,7 +87,7 @@ pub enum Step {
     /// EXEC of a procedure.
     Call(Box<CallStatement>),
     /// EXEC of dynamic SQL.
-    Text(Box<Operand>),
+    Text(Box<Operand>, Option<Box<TextPrincipal>>),
     /// Begins INSERT .. EXECUTE: the host keeps the rows of the call, which follows.
     BeginCapture(StatementId),
     /// Ends INSERT .. EXECUTE: the rows of the call are inserted.

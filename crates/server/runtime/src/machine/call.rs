@@ -5,7 +5,7 @@ use std::sync::Arc;
 use selenite_compiler::program::Program;
 use selenite_compiler::program::step::TableSource;
 use selenite_tds::TableValue;
-use selenite_tsql::ast;
+use selenite_tsql::ast::{self, TextPrincipal};
 use selenite_types::{DataType, Value};
 
 /// An EXEC of a procedure.
@@ -101,4 +101,6 @@ pub struct TextCall<'a> {
     pub text: &'a str,
     /// The line of the EXEC.
     pub line: u32,
+    /// As whom it is executed, if not as the session. The frame that begins next is that of the text.
+    pub principal: Option<&'a TextPrincipal>,
 }

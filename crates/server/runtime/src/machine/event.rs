@@ -62,7 +62,7 @@ impl Machine {
             Step::SetOption { option, value } => self.set_option(option, value.as_deref(), host),
             Step::Use(name) => self.use_database(name, host),
             Step::Call(statement) => self.call(statement, host),
-            Step::Text(operand) => self.call_text(operand, host),
+            Step::Text(operand, principal) => self.call_text(operand, principal.as_deref(), host),
             Step::BeginCapture(id) => self.begin_capture(&program, *id, host),
             Step::EndCapture(id) => self.end_capture(&program, *id, host),
             Step::Statement {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use selenite_compiler::program::step::{CallStatement, CalledName, Operand};
 use selenite_compiler::program::{Body, Program};
 use selenite_compiler::{Slot, SqlError};
+use selenite_tsql::ast::TextPrincipal;
 use selenite_types::{DataType, Value};
 
 use super::arguments::{bind, converted};
@@ -75,7 +76,12 @@ impl Machine {
     }
 
     /// EXEC of dynamic SQL; a NULL text is empty.
-    pub(super) fn call_text<H: Host + ?Sized>(&mut self, operand: &Operand, host: &mut H) -> Result<(), Halt> {
+    pub(super) fn call_text<H: Host + ?Sized>(
+        &mut self,
+        operand: &Operand,
+        principal: Option<&TextPrincipal>,
+        host: &mut H,
+    ) -> Result<(), Halt> {
         let text = match self.evaluate(operand, host) {
             Ok(text) => text,
             Err(error) => return self.fail(error, EXECUTE, host),
@@ -89,6 +95,7 @@ impl Machine {
         let compiled = host.text(&TextCall {
             text: &text,
             line: self.line(),
+            principal,
         });
         match compiled {
             Ok(program) => {

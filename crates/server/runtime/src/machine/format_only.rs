@@ -26,7 +26,7 @@ impl Machine {
             Step::SetSwitch { .. }
             | Step::SetOption { .. }
             | Step::Use(_)
-            | Step::Text(_)
+            | Step::Text(..)
             | Step::BeginTry
             | Step::EndTry(_)
             | Step::EndCatch { .. }

@@ -117,10 +117,15 @@ impl Frames {
     }
 
     /// How many there were before the innermost procedure, function or trigger; for a batch, and texts in it, those that
-    /// there are: `None`.
+    /// there are: `None`, as for a text of EXECUTE (..) AS, whose caller may do more than it.
     pub fn contexts_of_caller(&self) -> Option<usize> {
-        let is_module = |frame: &&Frame| matches!(frame.kind, FrameKind::Procedure | FrameKind::Trigger);
-        self.0.iter().rev().find(is_module).map(|frame| frame.contexts.0)
+        let is_border = |frame: &&Frame| match frame.kind {
+            FrameKind::Procedure | FrameKind::Trigger => true,
+            FrameKind::Text => frame.contexts.0 < frame.contexts.1,
+            FrameKind::Batch => false,
+        };
+        let border = self.0.iter().rev().find(is_border)?;
+        (border.kind != FrameKind::Text).then_some(border.contexts.0)
     }
 
     /// The number of frames.

@@ -1,11 +1,12 @@
-//! The statements EXECUTE AS and REVERT, and WITH EXECUTE AS of modules: see [`crate::execution::security_context`].
+//! The statements EXECUTE AS and REVERT, EXECUTE (..) AS, and WITH EXECUTE AS of modules: see
+//! [`crate::execution::security_context`].
 
 use std::sync::Arc;
 
 use selenite_compiler::program::Program;
 use selenite_compiler::{SqlError, same_name};
 use selenite_keyring::os_random;
-use selenite_runtime::machine::{Affected, Failure, TableStatement};
+use selenite_runtime::machine::{Affected, Failure, FrameKind, TableStatement};
 use selenite_tsql::ast::{ExecuteAs, Expr, ExprKind, ImpersonatedPrincipal, Literal, ModuleContext};
 use selenite_types::{DataType, Value, Width};
 
@@ -203,6 +204,25 @@ impl SessionExecutor<'_> {
             Some((database, _)) => Ok(record.id == database || record.id == TEMPDB),
             None => self.registry.lets_in(self.session.instance, &identity.sid, record),
         }
+    }
+
+    /// A text begins: EXECUTE (..) AS, which no REVERT in the text takes back.
+    ///
+    /// # Errors
+    /// 15406, 15517, 916.
+    pub(crate) fn enter_text_context(&mut self, kind: FrameKind) -> Result<(), SqlError> {
+        if kind != FrameKind::Text {
+            return Ok(());
+        }
+        let Some(principal) = self.text_principal.take() else {
+            return Ok(());
+        };
+        let name = principal.name.trim_end_matches(' ');
+        let identity = match principal.is_login {
+            true => self.login_to_be(name)?,
+            false => self.user_to_be(name)?,
+        };
+        self.begin_context(identity, Reverts::Never)
     }
 
     /// A procedure, trigger or function begins: WITH EXECUTE AS of it.

@@ -15,7 +15,7 @@ use selenite_runtime::machine::{
     Affected, Call, Callee, Failure, FrameKind, PassedTable, TableStatement, TransactionStep,
 };
 use selenite_runtime::sqlite::LockTimeout;
-use selenite_tsql::ast::{self, StatementKind};
+use selenite_tsql::ast::{self, StatementKind, TextPrincipal};
 use selenite_types::Value;
 
 use crate::administration::Administration;
@@ -56,6 +56,8 @@ pub(crate) struct SessionExecutor<'a> {
     pub(crate) permissions: Permissions,
     /// Whom the session executes as.
     pub(crate) contexts: SecurityContexts,
+    /// As whom the text is executed whose frame begins next.
+    pub(crate) text_principal: Option<TextPrincipal>,
     pub(crate) identity_insert: Option<IdentityInsert>,
     /// Whether statements are described, and not run.
     pub(crate) describes: bool,
@@ -119,6 +121,7 @@ impl<'a> SessionExecutor<'a> {
             cursor_work: CursorWork::default(),
             permissions: Permissions::administrator(),
             contexts,
+            text_principal: None,
             identity_insert: None,
             describes: false,
             explained: Explained::default(),
@@ -537,7 +540,8 @@ impl SessionExecutor<'_> {
         let _ = self.refresh_permissions();
         let contexts = self.contexts.count();
         let before = self.enter_procedure_database(program, kind)?;
-        let entered = self.enter_context(program).map_err(Failure::from);
+        let entered = self.enter_text_context(kind).and_then(|()| self.enter_context(program));
+        let entered = entered.map_err(Failure::from);
         let started = entered.and_then(|()| self.begin_frame(program, (kind, contexts), before));
         if started.is_err() {
             self.contexts.end_since(contexts);

@@ -496,7 +496,7 @@ impl Search<'_> {
 
     fn execute(&mut self, execute: &Execute) -> Result<(), SqlError> {
         match execute {
-            Execute::Text(text) => self.expr(text, &ParameterPosition::Nowhere),
+            Execute::Text(text, _) => self.expr(text, &ParameterPosition::Nowhere),
             Execute::Procedure(call) => self.call(call),
         }
     }

@@ -353,6 +353,7 @@ impl Host for SessionHost<'_> {
     }
 
     fn text(&mut self, text: &TextCall<'_>) -> Result<Arc<Program>, TextFailure> {
+        self.executor.text_principal = text.principal.cloned();
         self.program(text.text, "").map_err(TextFailure::Errors)
     }
 

@@ -243,7 +243,7 @@ fn kind_of(program: &Program, steps: &[Step]) -> Result<&'static str, SqlError> 
         Step::SetSwitch { .. } | Step::SetOption { .. } => "SET ON/OFF",
         Step::Use(_) => return Err(refused("USE")),
         Step::Call(_) => "EXECUTE PROC",
-        Step::Text(_) => "EXECUTE STRING",
+        Step::Text(..) => "EXECUTE STRING",
         Step::BeginCapture(_) | Step::EndCapture(_) => "INSERT",
         Step::Statement { id, role, .. } => match role {
             Role::Assign => "ASSIGN WITH QUERY",

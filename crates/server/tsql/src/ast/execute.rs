@@ -7,8 +7,17 @@ use super::{Expr, Name, ObjectName, Position, Setting};
 pub enum Execute {
     /// `EXEC p`, `p` at the beginning of a batch, or `{call p}`.
     Procedure(Call),
-    /// `EXEC ('text' + @v)`.
-    Text(Expr),
+    /// `EXEC ('text' + @v)`, with the principal of `AS`.
+    Text(Expr, Option<TextPrincipal>),
+}
+
+/// As whom a text is executed: `AS LOGIN = 'a'` or `AS USER = 'a'`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextPrincipal {
+    /// Whether it is a login.
+    pub is_login: bool,
+    /// The name.
+    pub name: String,
 }
 
 /// A procedure call.

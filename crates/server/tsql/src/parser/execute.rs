@@ -4,7 +4,7 @@ use super::{Parse, Parser};
 use crate::{
     ast::{
         Argument, ArgumentValue, BinaryOperator, Call, Execute, ExecuteAs, Expr, ExprKind, ImpersonatedPrincipal,
-        Position, ProcedureName, Setting, StatementKind,
+        Position, ProcedureName, Setting, StatementKind, TextPrincipal,
     },
     error::SyntaxFault,
     keyword::Keyword,
@@ -166,17 +166,29 @@ impl Parser<'_> {
         }
         self.expect(TokenKind::RightParen)?;
         value.position = self.since(parens);
-        if self.is_keyword(Keyword::As) {
-            self.execute_as()?;
-            self.refuse("EXECUTE (..) AS", self.since(start));
-        }
+        let principal = match self.is_keyword(Keyword::As) {
+            true => Some(self.text_principal()?),
+            false => None,
+        };
         if self.is_word("at") {
             self.advance();
             self.eat_word("data_source");
             self.name()?;
             self.refuse("EXECUTE AT", self.since(start));
         }
-        Ok(Execute::Text(value))
+        Ok(Execute::Text(value, principal))
+    }
+
+    /// `AS LOGIN = 'a'` or `AS USER = 'a'`, behind a text.
+    fn text_principal(&mut self) -> Parse<TextPrincipal> {
+        self.advance();
+        let is_login = !self.eat_keyword(Keyword::User);
+        if is_login {
+            self.expect_word("login")?;
+        }
+        self.expect(TokenKind::Equal)?;
+        let name = self.string_constant()?;
+        Ok(TextPrincipal { is_login, name })
     }
 
     fn text_part(&mut self) -> Parse<Expr> {
@@ -196,7 +208,7 @@ impl Parser<'_> {
         self.expect_word("at")?;
         self.name()?;
         self.refuse("EXECUTE AT", self.since(start));
-        Ok(Execute::Text(self.null_since(start)))
+        Ok(Execute::Text(self.null_since(start), None))
     }
 
     /// `AS LOGIN = 'a' [WITH ..]`, `AS USER ..` and `AS CALLER`

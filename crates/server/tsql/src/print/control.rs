@@ -2,10 +2,10 @@
 
 use core::fmt;
 
-use super::{List, Optional, OptionalList, statement::Body, word};
+use super::{List, Optional, OptionalList, Text, statement::Body, word};
 use crate::ast::{
     Argument, ArgumentValue, AssignmentOperator, Call, Declaration, Execute, If, ProcedureName, RaiseError,
-    RaiseErrorOption, SetVariable, Throw, Try, VariableType, WaitFor, WaitKind, While,
+    RaiseErrorOption, SetVariable, TextPrincipal, Throw, Try, VariableType, WaitFor, WaitKind, While,
 };
 
 /// Prints the condition in parentheses, because a statement may begin with one.
@@ -106,7 +106,11 @@ impl fmt::Display for Execute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Procedure(call) => write!(f, "EXEC {call}"),
-            Self::Text(text) => write!(f, "EXEC ({text})"),
+            Self::Text(text, None) => write!(f, "EXEC ({text})"),
+            Self::Text(text, Some(TextPrincipal { is_login, name })) => {
+                let kind = if *is_login { "LOGIN" } else { "USER" };
+                write!(f, "EXEC ({text}) AS {kind} = N{}", Text(name))
+            }
         }
     }
 }

@@ -178,6 +178,8 @@ fn procedure_calls_have_every_form() {
         "EXEC p;2 1",
         "EXEC p @@SPID WITH RECOMPILE",
         "EXEC ('SELECT 1')",
+        "EXEC ('SELECT ' + @v) AS USER = N'it''s'",
+        "EXEC (@v) AS LOGIN = N'l'",
         "EXEC (@a + N'x' + @b)",
         "sp_who",
         "sp_help 'dbo.t'",

@@ -14,9 +14,9 @@ impl Compiler<'_> {
     pub(super) fn execute(&mut self, execute: ast::Execute, line: u32) -> Result<(), SqlError> {
         let call = match execute {
             ast::Execute::Procedure(call) => call,
-            ast::Execute::Text(text) => {
+            ast::Execute::Text(text, principal) => {
                 let text = Box::new(self.operand_as(&text, &DataType::NVarChar(Width::Max))?);
-                self.push(Step::Text(text), line);
+                self.push(Step::Text(text, principal.map(Box::new)), line);
                 return Ok(());
             }
         };

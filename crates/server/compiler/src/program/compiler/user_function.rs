@@ -89,7 +89,7 @@ fn check(kind: &StatementKind) -> Result<(), SqlError> {
         StatementKind::Delete(delete) => check_change(("DELETE", &delete.target), &delete.from, &delete.output),
         StatementKind::Merge(merge) => check_change(("MERGE", &merge.target), &[], &merge.output),
         StatementKind::Execute(execute) => Err(match **execute {
-            ast::Execute::Text(_) => SqlError::side_effect("EXECUTE STRING"),
+            ast::Execute::Text(..) => SqlError::side_effect("EXECUTE STRING"),
             ast::Execute::Procedure(_) => SqlError::call_in_function(),
         }),
         StatementKind::Cursor(_) => Err(SqlError::unsupported("A cursor in a function")),

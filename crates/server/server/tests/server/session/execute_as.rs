@@ -87,7 +87,7 @@ fn sessions_show_whom_they_execute_as_beside_their_logins() {
         client.text(&format!("EXECUTE AS LOGIN = 'ann' {own} @@SPID REVERT")),
         "ann sa ann sa"
     );
-    succeed(&mut client, "GRANT IMPERSONATE ON LOGIN::bob TO ann");
+    succeed(&mut client, "USE master GRANT IMPERSONATE ON LOGIN::bob TO ann");
     succeed(&mut ann, "EXECUTE AS LOGIN = 'bob'");
     let number = ann.int("SELECT CAST(@@SPID AS int)");
     assert_eq!(client.text(&format!("{own} {number}")), "bob ann bob ann");
@@ -299,4 +299,54 @@ fn a_time_limit_ends_loops_that_find_out_what_many_roles_may() {
             begun.elapsed()
         );
     }
+}
+
+#[test]
+fn a_text_is_executed_as_another_and_its_caller_stays_as_it_was() {
+    let fixture = Fixture::new();
+    let [mut client, mut ann, _] = users(&fixture);
+    let text = |text: &str, who: &str| format!("EXEC ('{}') AS {who}", text.replace('\'', "''"));
+    assert_eq!(client.text(&text(WHO, "USER = 'ann'")), "ann ann sa ann 00");
+    assert_eq!(client.text(&text(WHO, "LOGIN = 'bob'")), "bob bob sa bob 00");
+    assert_eq!(client.text(WHO), "dbo sa sa dbo 11");
+    all_fail(
+        &mut client,
+        &[
+            (229, &text("SELECT a FROM hidden", "USER = 'ann'")),
+            (229, &text("REVERT SELECT a FROM hidden", "USER = 'ann'")),
+            (229, &text("EXECUTE AS CALLER SELECT a FROM hidden", "USER = 'ann'")),
+            (229, &text("EXEC ('REVERT SELECT a FROM hidden')", "USER = 'ann'")),
+            (15517, &text("SELECT 1", "USER = 'none'")),
+            (15406, &text("SELECT 1", "LOGIN = 'none'")),
+            (102, &text("SELECT", "USER = 'ann'")),
+        ],
+    );
+    // What failed has left nothing for the next text.
+    assert_eq!(client.int("EXEC ('SELECT a FROM hidden')"), 42);
+    all_fail(
+        &mut ann,
+        &[
+            (15517, &text("SELECT 1", "USER = 'dbo'")),
+            (15406, &text("SELECT 1", "LOGIN = 'sa'")),
+        ],
+    );
+    succeed(
+        &mut client,
+        "CREATE PROCEDURE sandbox @text nvarchar(max) AS EXEC (@text) AS USER = 'ann'",
+    );
+    all_fail(
+        &mut client,
+        &[
+            (229, "EXEC sandbox N'EXECUTE AS CALLER SELECT a FROM hidden'"),
+            (
+                229,
+                "EXEC sandbox N'EXEC (N''EXECUTE AS CALLER SELECT a FROM hidden'')'",
+            ),
+        ],
+    );
+    assert_eq!(client.int("EXEC sandbox N'SELECT a FROM t'"), 7);
+    succeed(
+        &mut client,
+        "CREATE TABLE #w (a INT) INSERT #w EXEC ('SELECT a FROM t') AS USER = 'ann' SELECT a FROM #w",
+    );
 }

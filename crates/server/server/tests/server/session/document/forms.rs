@@ -75,6 +75,7 @@ pub const GROUPS: &[Group] = &[
             ("EXEC WITH RECOMPILE", "EXEC p WITH RECOMPILE"),
             ("WITH RESULT SETS", "EXEC p 1 WITH RESULT SETS ((a int))"),
             ("EXECUTE AS", "EXECUTE AS USER = 'dbo'"),
+            ("EXECUTE (..) AS", "EXECUTE ('SELECT 1') AS USER = 'dbo'"),
             ("REVERT", "REVERT"),
             (
                 "WITH EXECUTE AS of a procedure",
