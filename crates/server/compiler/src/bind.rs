@@ -170,12 +170,38 @@ impl<'a> Binder<'a> {
     ///
     /// Errors: any error of its names and types, with its line.
     pub fn expr(&mut self, expr: &ast::Expr) -> Result<Expr, SqlError> {
+        self.settled(expr, None)
+    }
+
+    /// Binds the expression of a column of a result, by its number.
+    ///
+    /// Errors: as [`Binder::expr`].
+    pub(crate) fn output(&mut self, expr: &ast::Expr, column: usize) -> Result<Expr, SqlError> {
+        self.settled(expr, Some(column))
+    }
+
+    /// Errors: 457 where varchar or char is converted, otherwise 451 in a column of a result and 468 elsewhere, if two
+    /// collations were combined.
+    fn settled(&mut self, expr: &ast::Expr, column: Option<usize>) -> Result<Expr, SqlError> {
         let bound = self.operand(expr)?;
-        if let (Family::Text, CollationLabel::Unresolved { .. }) = (bound.data_type.family(), bound.collation.label) {
-            let resolved = bound.collation.resolved(&operation_of(expr));
-            resolved.map_err(|error| error.on_line(expr.position.line))?;
-        }
-        Ok(bound)
+        let (Family::Text, CollationLabel::Unresolved { other }) = (bound.data_type.family(), bound.collation.label)
+        else {
+            return Ok(bound);
+        };
+        let operation = operation_of(expr);
+        let (later, earlier) = (other.name(), bound.collation.name());
+        let is_narrow = matches!(
+            bound.data_type,
+            DataType::VarChar(_) | DataType::Char(_) | DataType::Utf8VarChar(_) | DataType::Utf8Char(_)
+        );
+        let error = match column {
+            _ if is_narrow && ["add", "CASE"].contains(&operation.as_str()) => {
+                SqlError::conversion_conflict(bound.data_type.bare_name(), [later, earlier], &operation)
+            }
+            Some(column) => SqlError::column_conflict(later, earlier, &operation, column),
+            None => SqlError::collation_conflict(later, earlier, &operation),
+        };
+        Err(error.on_line(expr.position.line))
     }
 
     /// Binds an expression whose collation may be unresolved, because what it is an operand of may have another one.
@@ -278,7 +304,10 @@ fn operation_of(expr: &ast::Expr) -> String {
     } else if let ast::ExprKind::Cast(cast) = &expr.kind {
         operation_of(&cast.operand)
     } else if let ast::ExprKind::Function(call) = &expr.kind {
-        call.name.name.text.to_ascii_lowercase()
+        match call.name.name.is("COALESCE") {
+            true => "CASE".to_owned(),
+            false => call.name.name.text.to_ascii_lowercase(),
+        }
     } else {
         "CASE".to_owned()
     }

@@ -77,7 +77,7 @@ impl Collation {
     pub fn combine(self, other: Self, operation: &str) -> Result<Self, SqlError> {
         let conflict = self.named != other.named && self.label.precedence() == other.label.precedence();
         if conflict && self.label == CollationLabel::Explicit {
-            return Err(SqlError::collation_conflict(self.name(), other.name(), operation));
+            return Err(SqlError::collation_conflict(other.name(), self.name(), operation));
         }
         if conflict && self.label == CollationLabel::Implicit {
             let other = other.named;
@@ -113,7 +113,7 @@ impl Collation {
     pub fn resolved(self, operation: &str) -> Result<Self, SqlError> {
         match self.label {
             CollationLabel::Unresolved { other } => {
-                Err(SqlError::collation_conflict(self.name(), other.name(), operation))
+                Err(SqlError::collation_conflict(other.name(), self.name(), operation))
             }
             CollationLabel::CoercibleDefault | CollationLabel::Implicit | CollationLabel::Explicit => Ok(self),
         }
@@ -159,8 +159,8 @@ mod tests {
         assert_eq!(conflict.number(), 468);
         assert_eq!(
             conflict.text(),
-            "Cannot resolve the collation conflict between \"Latin1_General_BIN2\" and \
-             \"SQL_Latin1_General_CP1_CI_AS\" in the equal to operation."
+            "Cannot resolve the collation conflict between \"SQL_Latin1_General_CP1_CI_AS\" and \
+             \"Latin1_General_BIN2\" in the equal to operation."
         );
     }
 

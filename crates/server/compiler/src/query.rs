@@ -165,6 +165,17 @@ impl<'c> QueryBinder<'c> {
         bound.map_err(|error| error.on_line(expr.position.line))
     }
 
+    /// Binds the item of a select list that is the column of a number.
+    ///
+    /// Errors: as [`QueryBinder::value`].
+    pub fn item(&mut self, expr: &ast::Expr, column: usize) -> Result<Expr, SqlError> {
+        let before = self.enter_clause(Clause::Items);
+        let variables = self.variables;
+        let bound = Binder::new(variables, self).output(expr, column);
+        self.leave_clause(before);
+        bound.map_err(|error| error.on_line(expr.position.line))
+    }
+
     /// Binds a condition of `clause` in the innermost scope.
     ///
     /// Errors: as [`QueryBinder::value`].

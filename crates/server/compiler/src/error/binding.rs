@@ -165,23 +165,33 @@ impl SqlError {
         )
     }
 
-    /// 468: two explicit collations that differ.
+    /// 468: two collations that differ, the later one first.
     #[must_use]
-    pub fn collation_conflict(left: &str, right: &str, operation: &str) -> Self {
+    pub fn collation_conflict(later: &str, earlier: &str, operation: &str) -> Self {
         let text = format!(
-            "Cannot resolve the collation conflict between \"{left}\" and \"{right}\" in the {operation} operation."
+            "Cannot resolve the collation conflict between \"{later}\" and \"{earlier}\" in the {operation} operation."
         );
         Self::new(468, Ends::Batch, text).with_state(9)
     }
 
-    /// 451: two collations of a column that comes from several queries.
+    /// 451: two collations of a column of a result, the later one first.
     #[must_use]
-    pub fn column_conflict(left: &str, right: &str, operator: &str, column: usize) -> Self {
+    pub fn column_conflict(later: &str, earlier: &str, operator: &str, column: usize) -> Self {
         let text = format!(
-            "Cannot resolve collation conflict between \"{left}\" and \"{right}\" in {operator} operator occurring in SELECT \
+            "Cannot resolve collation conflict between \"{later}\" and \"{earlier}\" in {operator} operator occurring in SELECT \
              statement column {column}."
         );
         Self::new(451, Ends::Batch, text)
+    }
+
+    /// 457: text of one byte a character that has two collations, and so perhaps two code pages.
+    #[must_use]
+    pub fn conversion_conflict(of: &str, [later, earlier]: [&str; 2], operator: &str) -> Self {
+        let text = format!(
+            "Implicit conversion of {of} value to {of} cannot be performed because the collation of the value is unresolved due \
+             to a collation conflict between \"{later}\" and \"{earlier}\" in {operator} operator."
+        );
+        Self::new(457, Ends::Batch, text)
     }
 
     /// 302: NEWSEQUENTIALID anywhere but as the default of a uniqueidentifier.

@@ -206,7 +206,7 @@ fn combined_collation(
         all = all.combine(other.collation, operation)?;
         all.resolved(operation)
             .map_err(|error| match operator == ast::SetOperator::UnionAll {
-                true => SqlError::column_conflict(all.name(), other.collation.name(), operation, at + 1),
+                true => SqlError::column_conflict(other.collation.name(), all.name(), operation, at + 1),
                 false => error,
             })?;
     }

@@ -171,10 +171,11 @@ impl QueryBinder<'_> {
                         Some(alias) => alias.text.clone(),
                         None => written_name(value),
                     };
-                    bound.push(Item {
-                        value: self.value(clause, value)?,
-                        name,
-                    });
+                    let value = match clause == Clause::Items {
+                        true => self.item(value, bound.len() + 1)?,
+                        false => self.value(clause, value)?,
+                    };
+                    bound.push(Item { value, name });
                 }
                 ast::SelectItem::Assign { position, .. } => {
                     return Err(SqlError::assignment_and_rows().on_line(position.line));

@@ -485,12 +485,15 @@ fn two_columns_have_no_collation_until_one_is_given() {
             (468, "SELECT COUNT(*) FROM t WHERE s = o"),
             (468, "SELECT COUNT(*) FROM t WHERE s LIKE o"),
             (468, "SELECT COUNT(*) FROM t WHERE s IN (SELECT o FROM t)"),
-            (468, "SELECT s + o FROM t"),
-            (468, "SELECT COUNT(*) FROM t GROUP BY s + o"),
-            (468, "SELECT MAX(CASE n WHEN 1 THEN s ELSE o END) FROM t"),
+            (457, "SELECT s + o FROM t"),
+            (457, "SELECT COUNT(*) FROM t GROUP BY s + o"),
+            (457, "SELECT MAX(CASE n WHEN 1 THEN s ELSE o END) FROM t"),
             (468, "SELECT 1 FROM t ORDER BY ISNULL(s, o)"),
-            (468, "UPDATE t SET s = s + o"),
+            (457, "UPDATE t SET s = s + o"),
+            (457, "SELECT COALESCE(s, o) FROM t"),
             (468, "SELECT CONCAT(s, o) FROM t"),
+            (468, "SELECT 1 FROM t WHERE CONCAT(s, o) = ''"),
+            (451, "SELECT n, CAST(s AS nvarchar(9)) + o FROM t"),
             (468, "SELECT s FROM t UNION SELECT o FROM t"),
             (451, "SELECT n, s FROM t UNION ALL SELECT n, o FROM t"),
             (
@@ -499,6 +502,36 @@ fn two_columns_have_no_collation_until_one_is_given() {
             ),
         ],
     );
+}
+
+#[test]
+fn a_conflict_names_the_later_collation_first_and_its_operator() {
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
+    succeed(
+        &mut client,
+        "CREATE TABLE g (s varchar(9) COLLATE Latin1_General_CS_AS, o nvarchar(9) COLLATE Latin1_General_CI_AI, \
+         p varchar(9) COLLATE Latin1_General_BIN)",
+    );
+    let both = "\"Latin1_General_CI_AI\" and \"Latin1_General_CS_AS\"";
+    for (sql, text) in [
+        (
+            "SELECT 1 FROM g WHERE s = o",
+            format!("Cannot resolve the collation conflict between {both} in the equal to operation."),
+        ),
+        (
+            "SELECT 1 AS n, s + o FROM g",
+            format!("Cannot resolve collation conflict between {both} in add operator occurring in SELECT statement column 2."),
+        ),
+        (
+            "SELECT s + p FROM g",
+            "Implicit conversion of varchar value to varchar cannot be performed because the collation of the value is \
+             unresolved due to a collation conflict between \"Latin1_General_BIN\" and \"Latin1_General_CS_AS\" in add operator."
+                .to_owned(),
+        ),
+    ] {
+        assert_eq!(client.batch(sql).said()[0].text, text, "{sql}");
+    }
 }
 
 #[test]
