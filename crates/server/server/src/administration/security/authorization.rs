@@ -71,6 +71,7 @@ impl Administration<'_, '_> {
             .any(|system| same_name(system, name))
         {
             let text = "Cannot change the owner of the master, model, tempdb or distribution database.";
+            // 15109: another owner of a database of the system.
             return Err(error(15109, text.to_owned()));
         }
         let login = self.session.instance.master().login(&owner.text);

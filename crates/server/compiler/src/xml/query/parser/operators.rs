@@ -35,7 +35,7 @@ impl Parser<'_> {
         let found = COMPARISONS
             .iter()
             .find(|(sign, word, _)| self.is(sign) || self.is_word(word));
-        let Some((_, word, comparison)) = found else {
+        let Some((sign, word, comparison)) = found else {
             let sign = ["|", "<<", ">>"].into_iter().find(|sign| self.is(sign));
             let word = REFUSED.into_iter().find(|word| self.is_word(word));
             return match sign.or(word) {
@@ -52,7 +52,20 @@ impl Parser<'_> {
                 self.check_single(side, word)?;
             }
         }
+        self.check_comparable(&left, &right, if is_of_values { word } else { sign })?;
         Ok(QueryExpr::Compare(*comparison, Box::new(left), Box::new(right)))
+    }
+
+    /// Errors: 2234 for values of types that are not compared.
+    fn check_comparable(&self, left: &QueryExpr, right: &QueryExpr, operator: &str) -> Parse<()> {
+        let is_typed = |kind: Kind| matches!(kind, Kind::Numbers | Kind::Texts | Kind::Booleans);
+        if left.kind() == right.kind() || !is_typed(left.kind()) || !is_typed(right.kind()) {
+            return Ok(());
+        }
+        let name = |side: &QueryExpr| side.described().trim_end_matches([' ', '?', '*', '+']).to_owned();
+        let (left, right) = (name(left), name(right));
+        let text = format!("The operator \"{operator}\" cannot be applied to \"{left}\" and \"{right}\" operands.");
+        Err(self.error(2234, &text))
     }
 
     fn sum(&mut self) -> Parse<QueryExpr> {
