@@ -11,6 +11,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use selenite_compiler::{KeyClass, SqlError, same_name};
 use selenite_runtime::sqlite::tsql_error;
 
+use crate::catalog::grants;
 use crate::catalog::permission_kind::Class;
 
 /// The kind of a stored key.
@@ -407,6 +408,17 @@ pub fn set_guid(connection: &Connection, key: &StoredKey, guid: &[u8; 16]) -> Re
     let sql = "UPDATE main.selenite_key SET guid = ?3 WHERE kind = ?1 AND id = ?2";
     let changed = connection.execute(sql, (key.kind.word(), key.id, guid));
     changed.map(drop).map_err(|error| tsql_error(&error))
+}
+
+/// Gives a key to another principal; the permissions on it go, as in SQL Server.
+///
+/// # Errors
+/// SQLite's error.
+pub fn set_owner(connection: &Connection, key: &StoredKey, owner: i32) -> Result<(), SqlError> {
+    let sql = "UPDATE main.selenite_key SET owner = ?3 WHERE kind = ?1 AND id = ?2";
+    let changed = connection.execute(sql, (key.kind.word(), key.id, owner));
+    changed.map_err(|error| tsql_error(&error))?;
+    grants::forget(connection, key.kind.class(), key.id)
 }
 
 /// Removes a key and the encryptions of its secret.

@@ -19,9 +19,11 @@ use crate::catalog::permission::may_alter_server_role;
 use crate::catalog::permission_kind::PermissionKind;
 use crate::catalog::principals::{Role, ensure, not_there};
 use crate::catalog::schema_names::{self, SchemaRecord, no_schema};
+use crate::catalog::stored_keys::{self, StoredKey, StoredKeyKind};
 use crate::database_error::of_master;
 use crate::execution_context::ExecutionContext;
 use crate::master::{ServerPermission, UserServerRole};
+use crate::names::session_keys::securable;
 
 impl Administration<'_, '_> {
     /// Gives what a statement names to another owner.
@@ -49,6 +51,9 @@ impl Administration<'_, '_> {
         match class.as_str() {
             "SCHEMA" => self.in_file(execution, |work| work.give_schema(name, owner)),
             "ROLE" => self.in_file(execution, |work| work.give_role(name, owner)),
+            "SYMMETRIC KEY" => self.in_file(execution, |work| work.give_key(StoredKeyKind::Symmetric, name, owner)),
+            "ASYMMETRIC KEY" => self.in_file(execution, |work| work.give_key(StoredKeyKind::Asymmetric, name, owner)),
+            "CERTIFICATE" => self.in_file(execution, |work| work.give_key(StoredKeyKind::Certificate, name, owner)),
             "SERVER ROLE" => {
                 let words = ("ALTER AUTHORIZATION ON SERVER ROLE", None);
                 Ok(self.on_server(words, |work| work.give_server_role(name, owner))?)
@@ -119,19 +124,29 @@ impl UserWork<'_> {
         }
     }
 
-    /// What `db_securityadmin` may do with every role is not to give it away.
+    /// Who may change every role, or has CONTROL of the database, does not give away what others own.
     fn give_role(&self, name: &str, owner: &Name) -> Result<(), SqlError> {
         if is_fixed_role(name) {
             return Err(error(15150, format!("Cannot alter the role '{name}'.")));
         }
-        let controls = self.permissions.may(PermissionKind::Control, Securable::Database);
-        let may = |role: &&Role| controls || self.permissions.is_or_is_in(role.owner);
+        let may = |role: &&Role| self.permissions.owns() || self.permissions.is_or_is_in(role.owner);
         let role = self.present.role_named(name).filter(may);
         let role = role.ok_or_else(|| not_there("find", "role", name))?;
         let owner = self.owner(&owner.text)?;
         ensure(self.connection)?;
         let sql = "UPDATE main.selenite_role SET owner = ?2, modified = ?3 WHERE id = ?1";
         self.execute(sql, (role.id, owner, now()))
+    }
+
+    fn give_key(&self, kind: StoredKeyKind, name: &str, owner: &Name) -> Result<(), SqlError> {
+        let may = |key: &&StoredKey| self.permissions.may_on_key(PermissionKind::Control, securable(key));
+        let key = self.schema.keys().named(kind, name).filter(may);
+        let key = key.ok_or_else(|| not_there("find", kind.name(), name))?;
+        let owner = self.owner(&owner.text)?;
+        match owner == key.owner {
+            true => Ok(()),
+            false => stored_keys::set_owner(self.connection, key, owner),
+        }
     }
 
     /// `objects-have-no-owner`.

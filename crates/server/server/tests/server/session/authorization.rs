@@ -109,6 +109,24 @@ fn a_role_of_the_server_is_given_by_its_owner_and_not_the_way_up() {
 }
 
 #[test]
+fn a_key_is_given_with_what_its_owner_may() {
+    let fixture = Fixture::new();
+    let [mut client, mut ann, mut bob] = users(&fixture);
+    succeed(
+        &mut client,
+        "CREATE SYMMETRIC KEY k WITH ALGORITHM = AES_256 ENCRYPTION BY PASSWORD = 'Corr3ct-horse' \
+         GRANT VIEW DEFINITION ON SYMMETRIC KEY::k TO bob",
+    );
+    assert_eq!(bob.int("SELECT COUNT(KEY_ID('k'))"), 1);
+    fails(&mut ann, 15151, "ALTER AUTHORIZATION ON SYMMETRIC KEY::k TO ann");
+    fails(&mut bob, 15151, "ALTER AUTHORIZATION ON SYMMETRIC KEY::k TO bob");
+    succeed(&mut client, "ALTER AUTHORIZATION ON SYMMETRIC KEY::k TO ann");
+    assert_eq!(bob.int("SELECT COUNT(KEY_ID('k'))"), 0);
+    fails(&mut ann, 15151, "ALTER AUTHORIZATION ON SYMMETRIC KEY::k TO dbo");
+    succeed(&mut ann, "DROP SYMMETRIC KEY k");
+}
+
+#[test]
 fn databases_and_objects_keep_their_owners() {
     let fixture = Fixture::new();
     let [mut client, mut ann, _] = users(&fixture);
@@ -123,8 +141,9 @@ fn databases_and_objects_keep_their_owners() {
         &[
             (40_510, "ALTER AUTHORIZATION ON DATABASE::d TO ann"),
             (40_510, "ALTER AUTHORIZATION ON t TO ann"),
-            (40_510, "ALTER AUTHORIZATION ON CERTIFICATE::c TO ann"),
-            (15151, "ALTER AUTHORIZATION ON DATABASE::d TO nobody"),
+            (40_510, "ALTER AUTHORIZATION ON ASSEMBLY::c TO ann"),
+            (15151, "ALTER AUTHORIZATION ON CERTIFICATE::c TO ann"),
+            (15151, "ALTER AUTHORIZATION ON DATABASE::d TO none"),
             (15151, "ALTER AUTHORIZATION ON DATABASE::none TO sa"),
             (15109, "ALTER AUTHORIZATION ON DATABASE::tempdb TO sa"),
         ],
