@@ -79,6 +79,9 @@ impl Connection {
                 return Ok(Ended::Left);
             }
         };
+        // It has one among the sessions. The client may count on the free one as soon as it is answered.
+        instance.pending_logins().note_login(self.peer.ip());
+        drop(place);
         let login_info = admitted.login_info(is_encrypted);
         let acceptance = Acceptance {
             server: instance.name(),
@@ -91,8 +94,6 @@ impl Connection {
         let accepted = accept(&mut line, &acceptance);
         std::mem::take(afterwards).write(instance);
         accepted?;
-        instance.pending_logins().note_login(self.peer.ip());
-        drop(place);
         line.logged_in()?;
         reader.set_limits(Limits::LoggedIn {
             message_size_max: instance.config().limits.message_size_max,
