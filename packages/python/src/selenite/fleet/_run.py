@@ -218,14 +218,19 @@ class _Driver:
                 self._take(ended)
 
     def _next_ended(self) -> Optional[Ended]:
-        """Stores what is known from time to time: a transaction costs more than a result."""
+        """Stores what is known from time to time: a transaction costs more than a look, which may be repeated. What
+        changed a database is stored before it waits.
+        """
         now = time.monotonic()
         to_commit = self._committed + _COMMIT_SECONDS - now
-        if to_commit <= 0:
-            self._state.commit()
-            self._committed = now
-            return self._executor.wait(self._seconds_to_wait())
-        return self._executor.wait(min(to_commit, self._seconds_to_wait()))
+        if to_commit > 0:
+            is_look = self._operation.is_look
+            ended = self._executor.wait(min(to_commit, self._seconds_to_wait()) if is_look else 0)
+            if ended is not None or is_look:
+                return ended
+        self._state.commit()
+        self._committed = now
+        return self._executor.wait(self._seconds_to_wait())
 
     def drain(self) -> None:
         """Takes the results of what still runs, after an interruption."""
