@@ -4,6 +4,7 @@
 //! process's own locks. Processes in another PID namespace are not listed.
 
 use std::path::Path;
+use std::time::Duration;
 
 use selenite_vfs::hand_over::REGISTERED;
 
@@ -71,11 +72,21 @@ fn locks() -> String {
 }
 
 /// The processes that write or checkpoint, without their read locks; if there are none, all holders.
+///
+/// Where none writes, it looks again a moment later: with some hundred locks in motion, eight readings in a row have
+/// all lacked the writer's.
 pub fn writers(path: &Path) -> Vec<Holder> {
-    let all = holders(path);
-    let is_writing = |holder: &&Holder| holder.role != Role::Reading;
-    let writes: Vec<Holder> = all.iter().filter(is_writing).copied().collect();
-    if writes.is_empty() { all } else { writes }
+    let mut all = holders(path);
+    for _ in 0..LOOKS {
+        let is_writing = |holder: &&Holder| holder.role != Role::Reading;
+        let writes: Vec<Holder> = all.iter().filter(is_writing).copied().collect();
+        if !writes.is_empty() {
+            return writes;
+        }
+        std::thread::sleep(LOOK_INTERVAL);
+        all = holders(path);
+    }
+    all
 }
 
 /// The other processes that have the database open and would not move to an encrypted one in its place
@@ -240,6 +251,9 @@ impl Lock {
     }
 }
 
+/// Until no process writes.
+const LOOKS: usize = 3;
+const LOOK_INTERVAL: Duration = Duration::from_millis(5);
 /// Of a list of several pieces.
 const READINGS: usize = 8;
 /// A shorter list is one piece: the smallest page of memory, less the longest line.
