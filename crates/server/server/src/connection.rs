@@ -79,7 +79,8 @@ impl Connection {
                 return Ok(Ended::Left);
             }
         };
-        // It has one among the sessions. The client may count on the free one as soon as it is answered.
+        // The session is registered. The place before the login is released before the client is answered: what the
+        // client opens next may need it.
         instance.pending_logins().note_login(self.peer.ip());
         drop(place);
         let login_info = admitted.login_info(is_encrypted);

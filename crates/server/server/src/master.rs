@@ -49,7 +49,7 @@ pub(crate) use key_management::Mapping;
 pub use key_management::{AsymmetricKeyRecord, CredentialRecord, ProviderRecord};
 pub use keys::{EncryptionKeyRecord, MasterKeyRecord, ProtectorId, Tde};
 pub(crate) use keys::{Removal, StoredMasterKey};
-pub use logins::{Attempts, LoginRecord, NewLogin};
+pub use logins::{Attempts, LoginRecord, NewLogin, SA};
 pub use master_error::MasterError;
 pub use protector::Protector;
 pub(crate) use protector::{ASYMMETRIC_KEY, CERTIFICATE};

@@ -74,9 +74,9 @@ impl TraceObserver {
     /// What the traces lack, for display. A process that exits closes its files.
     #[must_use]
     pub fn missing(&self) -> Vec<String> {
-        let open: BTreeSet<usize> = self.files.keys().map(|(trace, _)| *trace).collect();
-        let open: BTreeSet<usize> = open.into_iter().filter(|one| !self.full.contains(one)).collect();
-        let open: BTreeSet<usize> = open.difference(&self.cut).copied().collect();
+        let is_told = |trace: &usize| self.full.contains(trace) || self.cut.contains(trace);
+        let open = self.files.keys().map(|(trace, _)| *trace);
+        let open: BTreeSet<usize> = open.filter(|trace| !is_told(trace)).collect();
         let notes = [
             (
                 &self.full,

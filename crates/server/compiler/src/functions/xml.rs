@@ -22,9 +22,9 @@ pub(crate) static FOR_XML_PATH: Function =
 pub(crate) static FOR_XML_VALUES: Function =
     Function::new("for xml values", &[Rule::Any], LONG_TEXT, row_values).never_null();
 
-/// Elements of several levels: the rows of [`FOR_XML_VALUES`], whether columns are elements, whether NULLs are marked,
-/// the declarations of the outermost elements, the number of levels, and their names; then name, level, whether its value
-/// counts when rows are compared, and whether it is XML, of each column.
+/// Elements of several levels: the rows of [`FOR_XML_VALUES`], whether columns are elements, whether NULLs are
+/// marked, the declarations of the outermost elements, the number of levels, and their names; then name, level,
+/// whether its value counts when rows are compared, and whether it is XML, of each column.
 pub(crate) static FOR_XML_LEVELS: Function = Function::new("for xml levels", &[Rule::Any], LONG_TEXT, levels);
 
 /// The whole result: the elements, the root or NULL, and the declarations of the root.

@@ -17,7 +17,7 @@ use crate::catalog::principals::DBO;
 use crate::catalog::running_module::{RunningModule, row_of};
 use crate::execution::security_context::Reverts;
 use crate::execution::session_executor::SessionExecutor;
-use crate::master::{DatabaseRecord, TEMPDB};
+use crate::master::{DatabaseRecord, SA, TEMPDB};
 use crate::names::identity::Identity;
 
 impl SessionExecutor<'_> {
@@ -276,4 +276,3 @@ fn no_user(name: &str) -> SqlError {
 
 /// As long as SQL Server's.
 const COOKIE_SIZE: u16 = 100;
-const SA: i64 = 1;

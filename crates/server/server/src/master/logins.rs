@@ -331,4 +331,4 @@ const HASH: &str = "hash, salt, memory_kib, passes FROM selenite_login";
 /// 42 days: Windows' own default, which SQL Server adopts.
 const PASSWORD_AGE_SECONDS_MAX: i64 = 42 * 86_400;
 /// sa's principal id.
-const SA: i64 = 1;
+pub const SA: i64 = 1;

@@ -299,8 +299,8 @@ impl ServerSecurity {
         grants.any(|grant| controls(grant) && reached.contains(&grant.grantee))
     }
 
-    /// Whether who has these rights has all that a member of a role gets: by the role, those that it is in, and those that
-    /// it owns.
+    /// Whether who has these rights has all that a member of a role gets: by the role, those that it is in, and those
+    /// that it owns.
     #[must_use]
     pub fn gives_no_more(&self, role: &[u8], own: &ServerRights, may_impersonate: impl Fn(&[u8]) -> bool) -> bool {
         let gets = reached_from(&[role], |sid| {

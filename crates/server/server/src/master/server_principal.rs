@@ -37,8 +37,8 @@ pub(super) fn forget_principal(connection: &Connection, sid: &[u8]) -> Result<()
 
 /// sysname.
 const UNIT_COUNT_MAX: usize = 128;
-/// The number of a new login or role of the server, which none had before: a session or a membership may still have that
-/// of one that is gone. SQL Server's begin after its own roles and principals.
+/// The number of a new login or role of the server, which none had before: a session or a membership may still have
+/// that of one that is gone. SQL Server's begin after its own roles and principals.
 pub(super) fn next_id(connection: &Connection) -> Result<i64, MasterError> {
     let sql = "SELECT max(256, max(id) + 1) FROM (SELECT id FROM selenite_login UNION ALL \
                SELECT id FROM selenite_server_role UNION ALL SELECT id FROM selenite_last_principal)";

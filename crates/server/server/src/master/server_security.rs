@@ -1,7 +1,7 @@
 //! Members of the server's roles but `sysadmin`, and permissions on the server.
 //!
-//! Logins and members are kept by their security ids. A role is kept by its number, which no later one has, and loses its
-//! members when it is dropped.
+//! Logins and members are kept by their security ids. A role is kept by its number, which no later one has, and loses
+//! its members when it is dropped.
 
 use super::{Master, MasterError, ServerGrant, ServerPermission, ServerSecurity, server_role};
 

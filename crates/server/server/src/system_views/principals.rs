@@ -17,7 +17,7 @@ use crate::catalog::principals::{DBO, GUEST};
 use crate::catalog::schema::Schema;
 use crate::catalog::stored_keys::stored_kind;
 use crate::master::LoginRecord;
-use crate::master::{PUBLIC_SID, ServerPermission, ServerRole, UserServerRole};
+use crate::master::{PUBLIC_SID, SA, ServerPermission, ServerRole, UserServerRole};
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
     ViewSpec {
@@ -570,4 +570,3 @@ fn owner_of(on: &GrantedOn, (schema, schema_of): (&Schema, &HashMap<i32, String>
 
 /// SQL Server's numbers.
 const PUBLIC_ID: i32 = 2;
-const SA: i64 = 1;

@@ -1,9 +1,9 @@
 //! ALTER AUTHORIZATION: another owner.
 //!
-//! - `only-to-oneself`: what has an owner is given to whom the session is, is a member of, or may execute as, since what is
-//!   in a schema is used by its owner's permissions.
-//! - `objects-have-no-owner`: the owner of an object or type is that of its schema: TO SCHEMA OWNER changes nothing, and
-//!   another owner is refused by name, as is that of a database but `sa`.
+//! - `only-to-oneself`: what has an owner is given to whom the session is, is a member of, or may execute as, since
+//!   what is in a schema is used by its owner's permissions.
+//! - `objects-have-no-owner`: the owner of an object or type is that of its schema: TO SCHEMA OWNER changes nothing,
+//!   and another owner is refused by name, as is that of a database but `sa`.
 
 use selenite_compiler::{SqlError, same_name};
 use selenite_runtime::machine::Failure;
@@ -22,7 +22,7 @@ use crate::catalog::schema_names::{self, SchemaRecord, no_schema};
 use crate::catalog::stored_keys::{self, StoredKey, StoredKeyKind};
 use crate::database_error::of_master;
 use crate::execution_context::ExecutionContext;
-use crate::master::{ServerPermission, UserServerRole};
+use crate::master::{SA, ServerPermission, UserServerRole};
 use crate::names::session_keys::securable;
 
 impl Administration<'_, '_> {
@@ -167,6 +167,3 @@ impl UserWork<'_> {
         }
     }
 }
-
-/// sa's principal id.
-const SA: i64 = 1;

@@ -11,7 +11,7 @@ use crate::administration::Administration;
 use crate::catalog::permission::is_own_password;
 use crate::catalog::principals::not_there;
 use crate::database_error::of_master;
-use crate::master::{LoginRecord, MasterError, NewLogin, ServerRole, UNSUPPORTED_ROLES};
+use crate::master::{LoginRecord, MasterError, NewLogin, SA, ServerRole, UNSUPPORTED_ROLES};
 use crate::password::PasswordHash;
 use crate::registry::SessionEntry;
 
@@ -247,7 +247,7 @@ impl ServerWork<'_> {
         }
         let removed = self.master().remove_login(name);
         removed.map_err(|error| error_of(name, &error))?;
-        // One that was about to begin: from now on none does, since each looks again when it is known.
+        // Sessions that were registered since; later ones find no login when they look again.
         for session in registry.sessions().iter().filter(|session| is_its(session)) {
             registry.kill(session.spid());
         }
@@ -312,7 +312,5 @@ pub(super) fn error_of(name: &str, why: &MasterError) -> SqlError {
     }
 }
 
-/// sa's principal id.
-const SA: i64 = 1;
 /// Where a login begins that has no other default database.
 const MASTER_NAME: &str = "master";

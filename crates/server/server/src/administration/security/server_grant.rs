@@ -14,7 +14,7 @@ use crate::administration::Administration;
 use crate::catalog::permission::{may_alter_login, may_change_grantee, may_grant_on_server};
 use crate::catalog::principals::not_there;
 use crate::database_error::of_master;
-use crate::master::{LoginRecord, MASTER, PUBLIC_SID, ServerGrant, ServerPermission};
+use crate::master::{LoginRecord, MASTER, PUBLIC_SID, SA, ServerGrant, ServerPermission};
 
 /// Whether permissions are changed on the server, or on a login.
 pub(super) fn is_of_server(change: &PermissionChange) -> bool {
@@ -178,6 +178,3 @@ impl ServerWork<'_> {
 fn not_granted() -> SqlError {
     error(4613, "Grantor does not have GRANT permission.".to_owned())
 }
-
-/// sa's principal id.
-const SA: i64 = 1;

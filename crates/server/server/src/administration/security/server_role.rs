@@ -14,7 +14,7 @@ use super::{error, refused, special};
 use crate::catalog::permission::{may_alter_server_role, may_change_members, may_own_server_role};
 use crate::catalog::principals::not_there;
 use crate::database_error::of_master;
-use crate::master::{MasterError, ServerGrant, ServerRole, UNSUPPORTED_ROLES, UserServerRole};
+use crate::master::{MasterError, SA, ServerGrant, ServerRole, UNSUPPORTED_ROLES, UserServerRole};
 
 impl ServerWork<'_> {
     pub(super) fn create_server_role(&self, create: &ast::CreateRole) -> Result<(), SqlError> {
@@ -182,9 +182,7 @@ fn no_role(role: &str, is_call: bool) -> SqlError {
     }
 }
 
-/// 1,000, and 10,000: who may create roles would otherwise make each statement of all others slow, for which it is found
-/// out which roles they are in.
+/// 1,000, and 10,000: who may create roles would otherwise make each statement of all others slow, for which it is
+/// found out which roles they are in.
 const ROLE_COUNT_MAX: usize = 1_000;
 const MEMBER_COUNT_MAX: usize = 10_000;
-/// sa's principal id.
-const SA: i64 = 1;

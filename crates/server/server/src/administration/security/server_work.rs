@@ -1,9 +1,10 @@
 //! A change of logins, of roles of the server, and of permissions on it.
 //!
-//! - `checked-as-it-is-written`: such changes are made one at a time, and what the session may do is found out again when
-//!   its turn has come: nothing that decides whether a change is allowed is changed before it is written. A password is
-//!   stretched before, since that takes long.
-//! - `outside-transactions`: what is written to master.db is not undone by a ROLLBACK, so it is refused in a transaction.
+//! - `checked-as-it-is-written`: such changes are made one at a time, and what the session may do is found out again
+//!   when its turn has come: nothing that decides whether a change is allowed is changed before it is written. A
+//!   password is stretched before, since that takes long.
+//! - `outside-transactions`: what is written to master.db is not undone by a ROLLBACK, so it is refused in a
+//!   transaction.
 
 use std::cell::Cell;
 use std::sync::{Arc, MutexGuard};

@@ -15,6 +15,7 @@ use crate::catalog::grants;
 use crate::catalog::permission_kind::{Class, PermissionKind};
 use crate::catalog::principals::{NEXT_ID, Principals, User, ensure, not_there};
 use crate::catalog::schema::Schema;
+use crate::master::SA;
 use crate::names::session_catalog::SessionCatalog;
 
 /// What a change of users is carried out with.
@@ -99,8 +100,8 @@ impl UserWork<'_> {
         Ok(())
     }
 
-    /// 15151: who may only alter users neither gives a user to another login, nor renames one that has CONTROL; one that
-    /// may become the owner of the database is the owner's.
+    /// 15151: who may only alter users neither gives a user to another login, nor renames one that has CONTROL; one
+    /// that may become the owner of the database is the owner's.
     fn check_control(&self, user: &User, options: &[Setting]) -> Result<(), SqlError> {
         let control = |permissions: &Permissions| permissions.may(PermissionKind::Control, Securable::Database);
         let gives = options.iter().any(|option| option.name.is("LOGIN"));
@@ -265,6 +266,3 @@ pub(super) fn is_fixed_role(name: &str) -> bool {
 pub(super) fn now() -> i64 {
     i64::try_from(selenite::now()).unwrap_or(i64::MAX)
 }
-
-/// sa's principal id.
-const SA: i64 = 1;

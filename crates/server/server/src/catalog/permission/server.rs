@@ -66,10 +66,10 @@ pub fn may_impersonate_login(sid: &[u8], (permissions, directory): (&Permissions
     permissions.is_administrator || server.impersonates(sid) || by_control()
 }
 
-/// Whether a role of CREATE SERVER ROLE may be renamed and dropped, and its members changed: by its owner, and with ALTER
-/// ANY SERVER ROLE by who has all that the role gives. One that may become an administrator only by administrators, one
-/// that has CONTROL SERVER only with it: who exchanges the names of two roles decides whom an administrator makes a member
-/// of which. A member to whom it denies something does not leave it so.
+/// Whether a role of CREATE SERVER ROLE may be renamed and dropped, and its members changed: by its owner, and with
+/// ALTER ANY SERVER ROLE by who has all that the role gives. One that may become an administrator only by
+/// administrators, one that has CONTROL SERVER only with it: who exchanges the names of two roles decides whom an
+/// administrator makes a member of which. A member to whom it denies something does not leave it so.
 pub fn may_alter_server_role(role: &UserServerRole, permissions: &Permissions, directory: &Directory) -> bool {
     let (server, security) = (&permissions.server, &directory.security);
     let controls = server.may(ServerPermission::ControlServer);
@@ -110,7 +110,7 @@ pub fn may_own_server_role(owner: &[u8], permissions: &Permissions, directory: &
 /// Whether permissions of a login, role or `public` may be changed: if all logins that have them are in reach
 /// ([`may_alter_login`]). Nothing is denied to administrators.
 pub fn may_change_grantee(grantee: &[u8], permissions: &Permissions, directory: &Directory) -> bool {
-    let logins = directory.records.iter().filter(|login| !login.is_administrator);
+    let mut logins = directory.records.iter().filter(|login| !login.is_administrator);
     let is_reached = |login: &LoginRecord| may_alter_login(&login.sid, permissions, directory);
     let has = |login: &LoginRecord| {
         directory
@@ -119,5 +119,5 @@ pub fn may_change_grantee(grantee: &[u8], permissions: &Permissions, directory: 
             .iter()
             .any(|own| own == grantee)
     };
-    permissions.is_administrator || logins.into_iter().all(|login| is_reached(login) || !has(login))
+    permissions.is_administrator || logins.all(|login| is_reached(login) || !has(login))
 }

@@ -260,7 +260,8 @@ fn a_definition_calls_no_function_and_takes_no_number_that_a_statement_may_not()
     fails(&mut ann, 547, "ALTER TABLE #t ADD CONSTRAINT k CHECK (dbo.f() < 0)");
 }
 
-/// What is granted by CONTROL goes with it, and what is denied to who has it stays denied: neither if it acted as the owner.
+/// What is granted by CONTROL goes with it, and what is denied to who has it stays denied: neither if it acted as the
+/// owner.
 #[test]
 fn control_of_a_database_does_not_act_as_its_owner() {
     let fixture = Fixture::new();

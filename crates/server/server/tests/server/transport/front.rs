@@ -8,8 +8,8 @@
 //! - `fatal`: ends the session.
 //! - `panic`: a fault of the front's own.
 //!
-//! The logins `dropped`, `replaced` and `disabled` are that after their passwords were found right, as another session may do
-//! it.
+//! The logins `dropped`, `replaced` and `disabled` are that after their passwords were found right, as another
+//! session may do it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
