@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-$PWD/target}
 page=docs/BENCHMARKS.md
 order=(speed-scan speed-dml speed-hummer speed-mixes speed-check speed-readers growth growth-large online quick convert-scan rekey rekey-peers keys backup integrity-check tds-messages
-  mariadb-scan mariadb-dml mariadb-hummer mariadb-messages postgresql-messages duckdb-scan serve-tde
+  mariadb-scan mariadb-dml mariadb-hummer mariadb-redo mariadb-tls mariadb-messages postgresql-messages duckdb-scan serve-tde
   garrison-2009 mcgiffen-2018 singh-2021 microsoft-2017 noveljic-2018 cybertec-2025 percona-2019 mdev-36024)
 
 # title FILE: its first heading

@@ -504,7 +504,9 @@ fn quiet(summary: &Summary) -> (usize, usize) {
 /// a cipher, without the processor's instructions, with another kind of key.
 fn engine(arm: &ArmFacts) -> Option<String> {
     let is_odd = arm.cipher == "NONE" || arm.label.contains(" without ") || arm.label.ends_with(" key");
-    (arm.role == ArmRole::Encrypted && !is_odd).then(|| format!("{} {}", library(arm), arm.cipher))
+    let library = library(arm);
+    let beside = ["", " beside suite NONE"][usize::from(library == "selenite serve")];
+    (arm.role == ArmRole::Encrypted && !is_odd).then(|| format!("{library} {}{beside}", arm.cipher))
 }
 
 /// The library without its version: the words before the first that begins with a digit.
@@ -631,7 +633,7 @@ const CHARTS: [&str; 3] = ["`=`, cold", "inserts, a commit each", "mixes"];
 const EXPERIMENTS_MIN: usize = 3;
 /// The page size of most studies.
 const PAGE_SIZE: u32 = 4096;
-const NAME_WIDTH: usize = 38;
+const NAME_WIDTH: usize = 40;
 const CHART_WIDTH: usize = 48;
 /// The ends of the chart, as ratios.
 const CHART_LOW: f64 = 0.5;
