@@ -38,8 +38,9 @@
 //! - `types-are-executed`: a variable of a table type, and rows that a client sends, need EXECUTE on
 //!   the type; in a module, if the type has another owner. A column of a table needs REFERENCES on
 //!   its type. Every user of a database sees its types.
-//! - `temporary-objects-are-everyones`: a global temporary object may be used, changed and dropped by
-//!   every session, as SQL Server has it.
+//! - `temporary-objects-are-everyones`: a global temporary table may be used, changed and dropped by
+//!   every session, as SQL Server has it, and a global temporary procedure called; that is changed and
+//!   dropped as whom it was made, and by administrators.
 //! - `definitions-by-permission`: an object is visible to users with any permission on it
 //!   ([`Permissions::sees`]); the texts of views, procedures, checks and defaults to those with ALTER
 //!   or VIEW DEFINITION. The server's own views contain what is visible.
@@ -49,8 +50,8 @@ mod denial;
 mod server;
 
 use administration::check_administration;
-use denial::{check_altered, denied_on_column, no_object_unless};
-pub(crate) use denial::{denied_in, denied_on, error, no_access, no_action, no_drop, no_object};
+pub(crate) use denial::{check_altered, denied_in, denied_on, error, no_access, no_action, no_drop, no_object};
+use denial::{denied_on_column, no_object_unless};
 use selenite_compiler::catalog::{Column, Table};
 use selenite_compiler::definition::{SCHEMA, mentions};
 use selenite_compiler::{SqlError, same_name, written_object};

@@ -37,6 +37,7 @@ mod sequence;
 mod statistics;
 mod synonym;
 mod table;
+mod temporary_procedure;
 pub(crate) mod trigger;
 mod user_type;
 

@@ -12,7 +12,7 @@ use selenite_tsql::ast::{Create, ModuleContext, Name, ObjectName, Procedure, Sta
 use super::{DefinitionContext, Written, refusal};
 use crate::catalog::catalog_rows::{self, CatalogRow, ObjectKind};
 use crate::catalog::module_context::StoredContext;
-use crate::catalog::permission::may_impersonate;
+use crate::catalog::permission::{check_altered, may_impersonate, no_drop};
 use crate::catalog::principals::{DBO, not_there};
 use crate::catalog::schema::{is_temporary, parsed};
 use crate::names::session_catalog::SessionCatalog;
@@ -143,15 +143,21 @@ impl DefinitionContext<'_> {
                 errors.remove(0)
             }
         })?;
-        let place = self.place(name);
+        let is_temporary = name.starts_with('#');
         let is_caller = matches!(procedure.execute_as, None | Some(ModuleContext::Caller));
-        if place != "main" && !is_caller {
+        if is_temporary && !is_caller {
             return Err(SqlError::unsupported("WITH EXECUTE AS of a temporary procedure"));
+        }
+        if let Some(known) = &known {
+            check_altered("procedure", &procedure.name, self.made(known))?;
         }
         let execute_as = self.context_of(procedure.execute_as.as_ref(), &schema)?;
         let id = self.keep_module(ObjectKind::Procedure, (&schema, &procedure.name, known), statement)?;
-        let state = execute_as.map(StoredContext::word);
-        catalog_rows::set_state(&self.database.connection, place, id, state.as_deref())
+        let state = match is_temporary {
+            true => Some(self.maker()),
+            false => execute_as.map(StoredContext::word),
+        };
+        catalog_rows::set_state(&self.database.connection, self.place(name), id, state.as_deref())
     }
 
     /// The principal of WITH EXECUTE AS of a module in a schema, if who defines the module may execute as it.
@@ -253,7 +259,11 @@ impl DefinitionContext<'_> {
             self.catalog.check_place(name)?;
         }
         let view = self.catalog.view(name).map(|view| view.row.object_id);
-        let procedure = self.catalog.procedure(name).map(|row| row.object_id);
+        let procedure = self.catalog.procedure(name);
+        if let Some(row) = procedure.filter(|row| kind == "procedure" && !self.made(row)) {
+            return Err(no_drop(kind, &row.name));
+        }
+        let procedure = procedure.map(|row| row.object_id);
         let function = self.catalog.function_of(name).map(|function| function.row.object_id);
         let found = match kind {
             "view" => view,

@@ -279,6 +279,58 @@ fn global_procedures_are_everyones() {
     all_fail(&mut two, &[(2812, "EXEC ##p")]);
 }
 
+/// It runs with the rights of who calls it.
+#[test]
+fn a_temporary_procedure_is_changed_as_whom_it_was_made() {
+    let fixture = Fixture::new();
+    let mut one = client(&fixture);
+    for login in ["ann", "bob"] {
+        succeed(
+            &mut one,
+            &format!("CREATE LOGIN {login} WITH PASSWORD = '{PASSWORD}' CREATE USER {login}"),
+        );
+    }
+    succeed(&mut one, "ALTER ROLE db_owner ADD MEMBER bob");
+    let (mut ann, mut bob) = (
+        fixture.client_as("ann", PASSWORD, "d"),
+        fixture.client_as("bob", PASSWORD, "d"),
+    );
+    succeed(&mut one, "CREATE PROCEDURE ##p AS SELECT 1");
+    succeed(&mut one, "CREATE PROCEDURE #q AS SELECT 2");
+    assert_eq!(ann.int("EXEC ##p"), 1);
+    // The security id of dbo is that of sa.
+    succeed(&mut bob, "EXECUTE AS USER = 'dbo'");
+    succeed(&mut one, "EXECUTE AS USER = 'ann'");
+    for who in [&mut ann, &mut bob, &mut one] {
+        all_fail(
+            who,
+            &[
+                (3704, "ALTER PROCEDURE ##p AS SELECT 3"),
+                (3704, "CREATE OR ALTER PROCEDURE ##p AS SELECT 3"),
+                (3701, "DROP PROCEDURE ##p"),
+                (3701, "DROP PROCEDURE IF EXISTS ##p"),
+            ],
+        );
+    }
+    assert_eq!(one.int("EXEC #q"), 2);
+    all_fail(
+        &mut one,
+        &[
+            (3704, "ALTER PROCEDURE #q AS SELECT 3"),
+            (3701, "DROP PROCEDURE #q"),
+            (40_510, "CREATE PROCEDURE ##w WITH EXECUTE AS OWNER AS SELECT 3"),
+        ],
+    );
+    succeed(&mut one, "REVERT");
+    assert_eq!(one.int("EXEC ##p"), 1);
+    succeed(&mut one, "DROP PROCEDURE ##p DROP PROCEDURE #q");
+    succeed(&mut ann, "CREATE PROCEDURE ##p AS SELECT 4");
+    succeed(&mut ann, "ALTER PROCEDURE ##p AS SELECT 5");
+    assert_eq!(bob.int("EXEC ##p"), 5);
+    // An administrator may.
+    succeed(&mut one, "DROP PROCEDURE ##p");
+}
+
 /// Any login may make one: it takes no more of the disk than other temporary tables of memory.
 #[test]
 fn global_tables_take_no_more_than_sessions_may_of_memory() {
