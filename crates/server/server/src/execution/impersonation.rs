@@ -125,7 +125,8 @@ impl SessionExecutor<'_> {
 
     fn begin_context(&mut self, identity: Identity, reverts: Reverts) -> Result<(), SqlError> {
         let count = self.contexts.count();
-        self.contexts.begin(identity, self.transactions.current, reverts);
+        let database = Arc::clone(&self.transactions.connect()?.database.shared);
+        self.contexts.begin(identity, database, reverts);
         let refreshed = self.refresh_permissions();
         if refreshed.is_err() {
             self.contexts.end_since(count);
@@ -217,6 +218,7 @@ impl SessionExecutor<'_> {
         let Some(principal) = self.text_principal.take() else {
             return Ok(());
         };
+        self.refresh_permissions()?;
         let name = principal.name.trim_end_matches(' ');
         let identity = match principal.is_login {
             true => self.login_to_be(name)?,

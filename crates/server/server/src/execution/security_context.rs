@@ -4,13 +4,15 @@
 //!   procedure, trigger or text has put there goes with its frame, however that ends.
 //! - `revert-stays-in-its-frame`: REVERT takes back what the running frame has put there, and nothing below.
 //! - `users-stay-in-their-database`: a user of EXECUTE AS has rights in its own database alone
-//!   ([`Identity::permissions`]).
+//!   ([`Identity::permissions`]). That is in use as long as the session executes as its user: it is neither dropped nor
+//!   replaced, since another database could get its number.
 
 use std::sync::Arc;
 
 use selenite_compiler::{Ends, SqlError};
 
 use crate::catalog::permission::error;
+use crate::database::database_connection::SharedDatabase;
 use crate::execution_context::SessionInfo;
 use crate::names::identity::Identity;
 
@@ -24,7 +26,7 @@ pub(crate) struct SecurityContexts {
 struct SecurityContext {
     identity: Identity,
     /// The database in which it began, and in which it is reverted.
-    database_id: i32,
+    database: Arc<SharedDatabase>,
     reverts: Reverts,
 }
 
@@ -69,10 +71,10 @@ impl SecurityContexts {
     }
 
     /// Another one begins, in a database.
-    pub fn begin(&mut self, identity: Identity, database_id: i32, reverts: Reverts) {
+    pub fn begin(&mut self, identity: Identity, database: Arc<SharedDatabase>, reverts: Reverts) {
         self.stack.push(SecurityContext {
             identity,
-            database_id,
+            database,
             reverts,
         });
     }
@@ -102,7 +104,7 @@ impl SecurityContexts {
                         needed with 'Revert' statement depending on how the context was set with 'Execute As' statement.";
             return Err(error(15_591, text));
         }
-        if context.database_id != database_id {
+        if context.database.record.id != database_id {
             let text = "The current security context cannot be reverted. Please switch to the original database where \
                         'Execute As' was called and try it again.";
             return Err(error(15_199, text));
