@@ -150,22 +150,24 @@ impl Administration<'_, '_> {
         })
     }
 
-    /// Changes the keys of the database in use, with the transaction that the statement is in.
+    /// Changes the keys of the database in use, with the transaction that the statement is in, by what the session may do
+    /// then.
     fn change_keys(
         &mut self,
         execution: &mut ExecutionContext<'_>,
         change: impl FnOnce(&KeyWork<'_>) -> Result<(), SqlError>,
     ) -> Result<(), Failure> {
-        let instance = self.session.instance;
-        let (permissions, open, database_id) = (self.permissions, self.open_keys, self.transactions.current);
+        let (registry, instance, identity) = (self.registry, self.session.instance, self.identity);
+        let (open, database_id) = (self.open_keys, self.transactions.current);
         self.transactions.change_database(execution, |database| {
             let (_, schema) = database.definitions()?;
+            let permissions = identity.permissions(&*registry.directory(instance)?, database_id, &schema);
             change(&KeyWork {
                 instance,
                 connection: &database.connection,
                 schema: &schema,
                 database_id,
-                permissions,
+                permissions: &permissions,
                 open,
             })?;
             database.note_change();
@@ -221,6 +223,16 @@ impl KeyWork<'_> {
         }
     }
 
+    /// Whether a key of a kind may be made.
+    fn check_creation(&self, kind: StoredKeyKind) -> Result<(), SqlError> {
+        self.check_in_database(match kind {
+            StoredKeyKind::Master => PermissionKind::Control,
+            StoredKeyKind::Symmetric => PermissionKind::CreateSymmetricKey,
+            StoredKeyKind::Asymmetric => PermissionKind::CreateAsymmetricKey,
+            StoredKeyKind::Certificate => PermissionKind::CreateCertificate,
+        })
+    }
+
     /// The owner of a new key: AUTHORIZATION, or the session's user.
     ///
     /// # Errors
@@ -238,12 +250,7 @@ impl KeyWork<'_> {
             return Ok(id);
         }
         if principals.any_id_of(&name.text).is_some() && user.is_none() {
-            let text = format!(
-                "An entity of type {} cannot be owned by a role, a group, or by principals mapped to certificates or \
-                 asymmetric keys.",
-                kind.name()
-            );
-            return Err(error(15345, text));
+            return Err(not_of_a_role(kind));
         }
         Err(not_there("find", "principal", &name.text))
     }
@@ -299,6 +306,15 @@ fn encrypts_another(key: &StoredKey, other: &StoredKey) -> SqlError {
         15580,
         format!("Cannot drop {kind} because {of} '{name}' is encrypted by it."),
     )
+}
+
+/// 15345: a key that no role can own.
+pub(super) fn not_of_a_role(kind: StoredKeyKind) -> SqlError {
+    let text = format!(
+        "An entity of type {} cannot be owned by a role, a group, or by principals mapped to certificates or asymmetric keys.",
+        kind.name()
+    );
+    error(15345, text)
 }
 
 /// 15313.

@@ -5,6 +5,9 @@
 //!   database has the users that it had.
 //! - `accepted-permissions-are-enforced`: whatever is accepted is enforced
 //!   (`crate::catalog::permission`). What can't be enforced is refused by name.
+//! - `checked-as-it-is-written`: what the session may do is found out again once a statement writes, and no other one
+//!   does: while it waited, another one may have taken it away. So do [`server_work`] and
+//!   [`super::cell_keys`].
 
 mod authorization;
 mod grant;
@@ -25,6 +28,7 @@ use selenite_runtime::machine::{Affected, Failure, TableStatement};
 use selenite_tsql::ast::{DropKind, StatementKind};
 
 use crate::administration::Administration;
+use crate::catalog::permission::check;
 use crate::execution_context::ExecutionContext;
 
 impl Administration<'_, '_> {
@@ -39,26 +43,27 @@ impl Administration<'_, '_> {
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Option<Affected>, Failure> {
         let kind = &statement.statement.kind;
+        let asked = (Some(kind), execution);
         match kind {
             StatementKind::CreateLogin(create) => self.create_login(create, kind)?,
             StatementKind::AlterLogin(alter) => self.alter_login(alter, kind)?,
-            StatementKind::CreateUser(create) => self.in_file(execution, |work| work.create_user(create))?,
-            StatementKind::AlterUser(alter) => self.in_file(execution, |work| work.alter_user(alter))?,
+            StatementKind::CreateUser(create) => self.in_file(asked, |work| work.create_user(create))?,
+            StatementKind::AlterUser(alter) => self.in_file(asked, |work| work.alter_user(alter))?,
             StatementKind::CreateRole(create) if create.server => {
                 self.on_server(("CREATE SERVER ROLE", Some(kind)), |work| {
                     work.create_server_role(create)
                 })?;
             }
-            StatementKind::CreateRole(create) => self.in_file(execution, |work| work.create_role(create))?,
+            StatementKind::CreateRole(create) => self.in_file(asked, |work| work.create_role(create))?,
             StatementKind::AlterRole(alter) if alter.server => {
                 self.on_server(("ALTER SERVER ROLE", Some(kind)), |work| work.alter_server_role(alter))?;
             }
-            StatementKind::AlterRole(alter) => self.in_file(execution, |work| work.alter_role(alter))?,
+            StatementKind::AlterRole(alter) => self.in_file(asked, |work| work.alter_role(alter))?,
             StatementKind::Permission(change) if server_grant::is_of_server(change) => {
                 self.change_server_permissions(change, kind)?;
             }
-            StatementKind::Permission(change) => self.in_file(execution, |work| work.change_permissions(change))?,
-            StatementKind::AlterAuthorization(alter) => self.alter_authorization(alter, execution)?,
+            StatementKind::Permission(change) => self.in_file(asked, |work| work.change_permissions(change))?,
+            StatementKind::AlterAuthorization(alter) => self.alter_authorization(alter, asked.1)?,
             StatementKind::Drop(drop) => match drop.kind {
                 DropKind::Login => self.on_server(("DROP LOGIN", Some(kind)), |work| {
                     drop.names
@@ -70,12 +75,12 @@ impl Administration<'_, '_> {
                         .iter()
                         .try_for_each(|name| work.drop_server_role(&name.name.text))
                 })?,
-                DropKind::User => self.in_file(execution, |work| {
+                DropKind::User => self.in_file(asked, |work| {
                     drop.names
                         .iter()
                         .try_for_each(|name| work.drop_user(&name.name.text, drop.if_exists))
                 })?,
-                DropKind::Role => self.in_file(execution, |work| {
+                DropKind::Role => self.in_file(asked, |work| {
                     drop.names
                         .iter()
                         .try_for_each(|name| work.drop_role(&name.name.text, drop.if_exists))
@@ -102,23 +107,33 @@ impl Administration<'_, '_> {
         Ok(Some(Affected::Nothing))
     }
 
-    /// Changes the users of the database in use, with the transaction that the statement is in.
+    /// Changes the users of the database in use, with the transaction that the statement is in (`checked-as-it-is-written`).
+    /// `kind` is the statement, unless it is a call.
+    ///
+    /// # Errors
+    /// Those of [`check`] and of `change`.
     fn in_file(
         &mut self,
-        execution: &mut ExecutionContext<'_>,
+        (kind, execution): (Option<&StatementKind>, &mut ExecutionContext<'_>),
         change: impl FnOnce(&user::UserWork<'_>) -> Result<(), SqlError>,
     ) -> Result<(), Failure> {
-        let directory = self.registry.directory(self.session.instance)?;
-        let (permissions, catalog) = (self.permissions, self.catalog);
+        let (registry, session, identity) = (self.registry, self.session, self.identity);
+        let (catalog, database_id) = (self.catalog, self.transactions.current);
         self.transactions.change_database(execution, |database| {
             let (_, schema) = database.definitions()?;
+            let directory = registry.directory(session.instance)?;
+            let permissions = identity.permissions(&directory, database_id, &schema);
+            let name = &database.shared.record.name;
+            if let Some(kind) = kind {
+                check(kind, (&permissions, &|_| None), (&*identity.login, name.as_str()))?;
+            }
             change(&user::UserWork {
                 connection: &database.connection,
                 present: schema.principals(),
                 schema: &schema,
-                database: &database.shared.record.name,
+                database: name,
                 directory: &directory,
-                permissions,
+                permissions: &permissions,
                 catalog,
             })?;
             database.note_change();

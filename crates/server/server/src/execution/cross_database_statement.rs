@@ -35,7 +35,10 @@ impl SessionExecutor<'_> {
         let current = self.transactions.current;
         let mut attempts = 0;
         loop {
-            let schema_version = self.return_to(current)?.version.sqlite();
+            let version = self.return_to(current)?.version;
+            if attempts > 0 {
+                self.refresh_permissions()?;
+            }
             let mut objects = self.scope.objects.clone();
             if let Some(schema) = self.module_of(statement.program).schema {
                 objects.catalog.default_schema = schema;
@@ -44,7 +47,7 @@ impl SessionExecutor<'_> {
                 id: current,
                 objects,
                 permissions: self.permissions.clone(),
-                schema_version,
+                version,
             };
             let mut views = DatabaseViews::of(view, self.attached_max()?);
             let done = self.run_across(&mut views, statement, slots, execution);
@@ -144,10 +147,19 @@ impl SessionExecutor<'_> {
         done
     }
 
-    /// `bound-schema-is-read`: of home and of what is attached to it.
+    /// `bound-schema-is-read`: of all databases, and of what is attached to home.
     fn check_schemas(&self, views: &DatabaseViews, others: &[CrossDatabaseTable]) -> Result<(), SqlError> {
         let home = &self.transactions.connected()?.database;
-        views.check_version(views.home, home.schema_version("main")?)?;
+        let directory = self.registry.directory(self.session.instance)?;
+        let mut is_same = Arc::ptr_eq(&directory, &views.current()?.objects.directory);
+        for view in &views.known {
+            if let Some(used) = self.transactions.get(view.id) {
+                is_same = is_same && used.database.version()? == view.version;
+            }
+        }
+        if !is_same {
+            return Err(views.stale());
+        }
         database_ids(others, Reach::Attached)
             .into_iter()
             .try_for_each(|id| views.check_version(id, home.schema_version(&attached_schema(id))?))
@@ -211,7 +223,7 @@ impl SessionExecutor<'_> {
         let mut objects = self.scope.objects.clone();
         self.transactions.current = current;
         self.scope.invalidate();
-        let schema_version = found?.version.sqlite();
+        let version = found?.version;
         self.refresh_within(timeout, execution)?;
         objects.database_id = id;
         if id == TEMPDB {
@@ -225,7 +237,7 @@ impl SessionExecutor<'_> {
             id,
             objects,
             permissions,
-            schema_version,
+            version,
         })
     }
 

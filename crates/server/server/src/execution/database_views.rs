@@ -8,7 +8,7 @@
 //!   checked as if the statement had named them.
 //! - `bound-schema-is-read`: in the transaction in which a statement reads a database, its schema is the one that
 //!   names were bound to. If it has changed, the statement is bound again: values of one type would be read as
-//!   another's.
+//!   another's. So it is if permissions or logins have changed while it waited.
 //! - `permissions-of-each-database`: reading a database needs the login's permissions in that database. Those in
 //!   another do not count.
 
@@ -24,6 +24,7 @@ use selenite_tsql::ast::{ObjectName, StatementKind};
 use crate::catalog::effective_permissions::Permissions;
 use crate::catalog::schema::{is_global, is_temporary};
 use crate::catalog::schema_names::SchemaNames;
+use crate::database::database_connection::Version;
 use crate::execution::cross_database_table::{CrossDatabaseTable, Reach};
 use crate::execution::table_statement::definitions_change;
 use crate::master::TEMPDB;
@@ -39,8 +40,8 @@ pub struct DatabaseView {
     pub objects: SessionObjects,
     /// What the session's login is there.
     pub permissions: Permissions,
-    /// SQLite's schema version, of the snapshot in which `objects` were read.
-    pub schema_version: i64,
+    /// The definitions and permissions that `objects` show.
+    pub version: Version,
 }
 
 /// The databases of a statement; the first is the one in use.
@@ -82,11 +83,16 @@ impl DatabaseViews {
     /// 8624, and the statement is bound again.
     pub fn check_version(&self, id: i32, version: i64) -> Result<(), SqlError> {
         let bound = self.known.iter().find(|view| view.id == id);
-        if bound.is_some_and(|view| view.schema_version == version) {
-            return Ok(());
+        match bound.is_some_and(|view| view.version.sqlite() == version) {
+            true => Ok(()),
+            false => Err(self.stale()),
         }
+    }
+
+    /// 8624, and the statement is bound again.
+    pub fn stale(&self) -> SqlError {
         self.is_stale.set(true);
-        Err(definitions_change())
+        definitions_change()
     }
 
     /// The database in use.

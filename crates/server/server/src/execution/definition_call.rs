@@ -10,6 +10,7 @@ use super::definition::rename::Renaming;
 use super::definition::trigger::TriggerOrder;
 use super::session_executor::SessionExecutor;
 use crate::administration::procedure_argument;
+use crate::catalog::permission::no_action;
 use crate::catalog::written_name::name_parts;
 use crate::execution_context::ExecutionContext;
 
@@ -64,6 +65,14 @@ impl SessionExecutor<'_> {
         }))
     }
 
+    /// Refuses who may not define objects in all schemas.
+    pub(crate) fn check_defines(&self) -> Result<(), SqlError> {
+        match self.permissions.defines() {
+            true => Ok(()),
+            false => Err(no_action()),
+        }
+    }
+
     fn order_trigger(&mut self, call: &Call<'_>, execution: &mut ExecutionContext<'_>) -> Result<(), Failure> {
         let written = procedure_argument(call, "@triggername", 0)?;
         let order = procedure_argument(call, "@order", 1)?;
@@ -86,10 +95,7 @@ impl SessionExecutor<'_> {
         }
         let order = TriggerOrder::of_word(order.trim()).ok_or_else(invalid)?;
         let parts = name_parts(&written).ok_or_else(invalid)?;
-        if !self.permissions.defines() {
-            let text = "User does not have permission to perform this action.";
-            return Err(SqlError::new(15_247, Ends::Statement, text.to_owned()).into());
-        }
+        self.check_defines()?;
         self.change_definitions(execution, |work| work.order_trigger(&parts, order, &event))
     }
 
@@ -99,10 +105,7 @@ impl SessionExecutor<'_> {
         let kind = procedure_argument(call, "@objtype", 2)
             .ok()
             .filter(|kind| !kind.is_empty());
-        if !self.permissions.defines() {
-            let text = "User does not have permission to perform this action.";
-            return Err(SqlError::new(15_247, Ends::Statement, text.to_owned()).into());
-        }
+        self.check_defines()?;
         if new.is_empty() || new.chars().count() > NAME_MAX || new.starts_with('#') {
             let text = format!(
                 "Error: The value for the @newname parameter contains invalid characters or violates a basic restriction \
@@ -152,10 +155,7 @@ impl SessionExecutor<'_> {
             (level("@level1type", first + 2)?, level("@level1name", first + 3)?),
             (level("@level2type", first + 4)?, level("@level2name", first + 5)?),
         ];
-        if !self.permissions.defines() {
-            let text = "User does not have permission to perform this action.";
-            return Err(SqlError::new(15_247, Ends::Statement, text.to_owned()).into());
-        }
+        self.check_defines()?;
         self.change_definitions(execution, |work| {
             work.change_property(change, &levels, (procedure, &name, value))
         })

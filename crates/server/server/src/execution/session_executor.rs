@@ -211,8 +211,8 @@ impl<'a> SessionExecutor<'a> {
             true => self.transactions.begin_own(execution)?,
             false => self.transactions.begin_statement(writes, false, execution)?,
         };
-        // Another session may have defined something while this one waited to write.
-        let done = match self.refresh() {
+        // Another session may have defined something, or taken a permission away, while this one waited to write.
+        let done = match self.permit(statement).and_then(|()| self.refresh()) {
             Ok(_) => self.carry_out(statement, execution),
             Err(error) => Err(error.into()),
         };
@@ -228,7 +228,10 @@ impl<'a> SessionExecutor<'a> {
         done
     }
 
-    /// Changes definitions of the database in use as one statement.
+    /// Changes definitions of the database in use as one statement of who may define objects in all schemas.
+    ///
+    /// # Errors
+    /// 15247; those of `change`.
     pub(crate) fn change_definitions(
         &mut self,
         execution: &mut ExecutionContext<'_>,
@@ -236,8 +239,9 @@ impl<'a> SessionExecutor<'a> {
     ) -> Result<(), Failure> {
         self.refresh()?;
         let scope = self.transactions.begin_statement(Writes::Shared, false, execution)?;
-        // Another session may have defined something while this one waited to write.
-        let done = self.refresh().and_then(|_| {
+        // As in `define_in_use`.
+        let permitted = self.refresh_permissions().and_then(|()| self.check_defines());
+        let done = permitted.and_then(|()| self.refresh()).and_then(|_| {
             let work = DefinitionContext {
                 database: &self.transactions.connected()?.database,
                 catalog: &self.scope.objects.catalog,

@@ -2,8 +2,8 @@
 //!
 //! - `bound-schema-is-read`: a statement reads the schema that its names were bound to: names are bound in the
 //!   snapshot that the statement reads. A statement that writes leaves that snapshot while it waits for others; if
-//!   definitions have changed when its transaction begins, it is bound again. Otherwise values of one type would be
-//!   read as another's.
+//!   definitions, permissions or logins have changed when its transaction begins, it is bound again. Otherwise values of
+//!   one type would be read as another's, and a session that lets it wait would keep what was taken away meanwhile.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -72,8 +72,14 @@ impl SessionExecutor<'_> {
         execution: &mut ExecutionContext<'_>,
     ) -> Result<StatementOutcome, Failure> {
         let timeout = LockTimeout::of(execution.state.lock_timeout());
-        for _ in 0..ATTEMPTS_MAX {
+        for attempt in 0..ATTEMPTS_MAX {
             let of = self.refresh_in_snapshot(timeout, execution)?;
+            if attempt > 0
+                && let Err(error) = self.refresh_permissions()
+            {
+                self.transactions.end_snapshot()?;
+                return Err(error.into());
+            }
             let done = match self.bound(statement, of, execution.state.row_count_max) {
                 Ok(bound) if self.creates_in_other_database(&bound) || from.is_some() && names_no_database(&bound) => {
                     Ok(Some(StatementOutcome::SeveralDatabases))
@@ -148,7 +154,7 @@ impl SessionExecutor<'_> {
                 execution,
             )?,
         };
-        if leaves_snapshot && self.transactions.connected()?.database.version()? != of.version {
+        if leaves_snapshot && !self.is_as_bound(of)? {
             self.transactions.end_statement(scope, Ok(()))?;
             self.is_firing = is_firing;
             return Ok(None);
@@ -168,6 +174,13 @@ impl SessionExecutor<'_> {
         self.send_reads(reads, statement, execution)?;
         self.note_into(bound, done.is_ok())?;
         done.map(Some)
+    }
+
+    /// Whether definitions and permissions in the database in use, and logins, are as they were when a statement was bound.
+    fn is_as_bound(&self, of: PlanVersion) -> Result<bool, SqlError> {
+        let directory = self.registry.directory(self.session.instance)?;
+        let is_same = Arc::ptr_eq(&directory, &self.scope.objects.directory);
+        Ok(is_same && self.transactions.connected()?.database.version()? == of.version)
     }
 
     /// Whether it is a SELECT INTO that creates a table in another database.

@@ -105,6 +105,7 @@ mod utf8_collations;
 mod view_changes;
 mod view_triggers;
 mod views;
+mod waiting_permissions;
 mod wire_rules;
 mod xml_namespaces;
 mod xml_type;

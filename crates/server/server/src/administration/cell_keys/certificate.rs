@@ -7,7 +7,6 @@ use super::key_pair::not_generated;
 use super::{new_guid, now, refused};
 use crate::administration::Administration;
 use crate::administration::encryption::{WantedCertificate, info};
-use crate::catalog::permission_kind::PermissionKind;
 use crate::catalog::stored_keys::{StoredKey, StoredKeyKind};
 use crate::execution_context::ExecutionContext;
 use crate::key_wrap::rsa_key::{new_certificate, new_pair};
@@ -26,7 +25,7 @@ impl Administration<'_, '_> {
         if create.active_for_begin_dialog.is_some() {
             return Err(refused("CREATE CERTIFICATE ACTIVE FOR BEGIN_DIALOG").into());
         }
-        self.with_keys(|work| work.check_in_database(PermissionKind::CreateCertificate))?;
+        self.with_keys(|work| work.check_creation(StoredKeyKind::Certificate))?;
         let now = now();
         let wanted = WantedCertificate::of(options, now)?;
         password.as_deref().map_or(Ok(()), check_password)?;

@@ -22,7 +22,7 @@ impl Administration<'_, '_> {
         (algorithm, password): (&Name, Option<&str>),
         execution: &mut ExecutionContext<'_>,
     ) -> Result<(), Failure> {
-        self.with_keys(|work| work.check_in_database(PermissionKind::CreateAsymmetricKey))?;
+        self.with_keys(|work| work.check_creation(StoredKeyKind::Asymmetric))?;
         let algorithm = algorithm.text.to_ascii_uppercase();
         if ["RSA_512", "RSA_1024"].contains(&algorithm.as_str()) {
             return Err(refused(&format!("ALGORITHM = {algorithm}, which is deprecated,")).into());
@@ -67,6 +67,7 @@ impl Administration<'_, '_> {
         let by_password = password.map(|password| wrapped.seal_by_password(instance, password));
         let by_password = by_password.transpose()?;
         self.change_keys(execution, |work| {
+            work.check_creation(new.kind)?;
             if work.keys().named(new.kind, &new.name).is_some() {
                 return Err(taken(&new));
             }

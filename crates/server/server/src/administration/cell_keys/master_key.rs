@@ -24,7 +24,7 @@ impl Administration<'_, '_> {
         password: Option<&str>,
         execution: &mut ExecutionContext<'_>,
     ) -> Result<(), Failure> {
-        self.with_keys(|work| work.check_in_database(PermissionKind::Control))?;
+        self.with_keys(|work| work.check_creation(StoredKeyKind::Master))?;
         let password = password.ok_or_else(|| {
             let text = "Database master keys without password are not supported in this version of SQL Server.";
             error(33161, text).with_severity(15)
@@ -32,6 +32,7 @@ impl Administration<'_, '_> {
         let (guid, secret) = (new_guid(), new_secret(MASTER_KEY_SIZE));
         let encryptions = self.master_encryptions(&guid, &secret, password)?;
         self.change_keys(execution, |work| {
+            work.check_creation(StoredKeyKind::Master)?;
             if work.keys().master().is_some() {
                 let text =
                     "There is already a master key in the database. Please drop it before performing this statement.";
@@ -96,6 +97,7 @@ impl Administration<'_, '_> {
         };
         let by_service = password.is_none();
         self.change_keys(execution, |work| {
+            work.check_in_database(PermissionKind::Control)?;
             let key = work.same_master(&guid)?;
             let service = work
                 .chain()
@@ -142,6 +144,7 @@ impl Administration<'_, '_> {
         let (guid, secret) = (new_guid(), new_secret(MASTER_KEY_SIZE));
         let [by_password, by_service] = self.master_encryptions(&guid, &secret, password)?;
         self.change_keys(execution, |work| {
+            work.check_in_database(PermissionKind::Control)?;
             let key = work.same_master(&old)?;
             work.seal_again(&work.chain().master_key()?, &secret)?;
             let has_service = work.chain().encryption(key, KeyEncryptor::Service).is_some();

@@ -30,7 +30,7 @@ impl Administration<'_, '_> {
             return Err(refused("A temporary symmetric key").into());
         }
         let (algorithm, size) = algorithm_of(&create.options)?;
-        self.with_keys(|work| work.check_in_database(PermissionKind::CreateSymmetricKey))?;
+        self.with_keys(|work| work.check_creation(StoredKeyKind::Symmetric))?;
         let (guid, secret) = (new_guid(), new_secret(size));
         let wrapped = Wrapped {
             guid: &guid,
@@ -38,6 +38,7 @@ impl Administration<'_, '_> {
         };
         let by_password = self.by_passwords(wrapped, &create.protectors)?;
         self.change_keys(execution, |work| {
+            work.check_creation(StoredKeyKind::Symmetric)?;
             if work.keys().named(StoredKeyKind::Symmetric, name).is_some() {
                 return Err(taken(name));
             }

@@ -43,17 +43,17 @@ impl Administration<'_, '_> {
             .unwrap_or("OBJECT")
             .to_ascii_uppercase();
         if ["OBJECT", "TYPE"].contains(&class.as_str()) {
-            return self.in_file(execution, |work| work.keep_owner(alter, &class));
+            return self.in_file((None, execution), |work| work.keep_owner(alter, &class));
         }
         let Some(owner) = &alter.owner else {
             return Err(refused(&format!("ALTER AUTHORIZATION ON {class} TO SCHEMA OWNER")).into());
         };
         match class.as_str() {
-            "SCHEMA" => self.in_file(execution, |work| work.give_schema(name, owner)),
-            "ROLE" => self.in_file(execution, |work| work.give_role(name, owner)),
-            "SYMMETRIC KEY" => self.in_file(execution, |work| work.give_key(StoredKeyKind::Symmetric, name, owner)),
-            "ASYMMETRIC KEY" => self.in_file(execution, |work| work.give_key(StoredKeyKind::Asymmetric, name, owner)),
-            "CERTIFICATE" => self.in_file(execution, |work| work.give_key(StoredKeyKind::Certificate, name, owner)),
+            "SCHEMA" => self.in_file((None, execution), |work| work.give_schema(name, owner)),
+            "ROLE" => self.in_file((None, execution), |work| work.give_role(name, owner)),
+            "SYMMETRIC KEY" => self.in_file((None, execution), |work| work.give_key(StoredKeyKind::Symmetric, name, owner)),
+            "ASYMMETRIC KEY" => self.in_file((None, execution), |work| work.give_key(StoredKeyKind::Asymmetric, name, owner)),
+            "CERTIFICATE" => self.in_file((None, execution), |work| work.give_key(StoredKeyKind::Certificate, name, owner)),
             "SERVER ROLE" => {
                 let words = ("ALTER AUTHORIZATION ON SERVER ROLE", None);
                 Ok(self.on_server(words, |work| work.give_server_role(name, owner))?)

@@ -48,7 +48,7 @@ impl Administration<'_, '_> {
             }
             Own::Add | Own::Drop => {
                 let adds = own == Own::Add;
-                self.in_file(execution, |work| work.call_member(&first, &second, adds))?;
+                self.in_file((None, execution), |work| work.call_member(&first, &second, adds))?;
             }
         }
         Ok(Some(Callee::Done {

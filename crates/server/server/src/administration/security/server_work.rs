@@ -50,13 +50,8 @@ impl Administration<'_, '_> {
         self.transactions.check_none(words)?;
         let turn = self.registry.begin_server_change();
         let directory = self.registry.directory(self.session.instance)?;
-        let permissions = match self.identity.is_administrator(&directory) {
-            true => Permissions::administrator(),
-            false => {
-                let (current, schema) = (self.transactions.current, &self.catalog.schema);
-                self.identity.permissions(&directory, current, schema)
-            }
-        };
+        let (current, schema) = (self.transactions.current, &self.catalog.schema);
+        let permissions = self.identity.permissions(&directory, current, schema);
         if let Some(kind) = kind {
             let session = (&*self.identity.login, &*self.catalog.database);
             check(kind, (&permissions, &|_| None), session)?;
