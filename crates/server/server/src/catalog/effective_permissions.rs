@@ -409,13 +409,6 @@ impl Permissions {
         given.any(|given| given.is_on_columns_of(wanted, (schema, name)))
     }
 
-    /// Whether a permission was granted on a user, such as IMPERSONATE.
-    #[must_use]
-    pub fn is_given_on_users(&self) -> bool {
-        let mut given = self.given.iter().filter(|given| given.state.is_granted());
-        given.any(|given| matches!(given.on, GivenOn::User(_)))
-    }
-
     /// Whether a permission was denied on a column.
     #[must_use]
     pub fn is_denied_on_column(&self, wanted: PermissionKind, (schema, name): (&str, &str), column: &str) -> bool {

@@ -135,10 +135,33 @@ impl Principals {
         self.users.iter().find(|user| user.sid == sid)
     }
 
-    /// The users and roles that own the database, or may in any number of steps: `dbo`, members of `db_owner`, who may
-    /// execute as one of them, and who owns a role of them.
+    /// The users and roles that own the database, or may in any number of steps: `dbo` and members of `db_owner`.
     pub fn owners(&self) -> Vec<i32> {
-        let mut found = vec![DBO, FixedRole::Owner.id()];
+        self.leading_to(vec![DBO, FixedRole::Owner.id()])
+    }
+
+    /// The users and roles that have what `db_securityadmin` may not give, or may in any number of steps: the owners, who
+    /// has CONTROL of the database, and who has a permission on a user. What everyone has leads to nothing more.
+    pub fn above_security(&self) -> Vec<i32> {
+        let is_above = |grant: &&Grant| match grant.on.class {
+            Class::Database => grant.kind == PermissionKind::Control,
+            Class::User => true,
+            Class::Object
+            | Class::Schema
+            | Class::Type
+            | Class::SymmetricKey
+            | Class::Certificate
+            | Class::AsymmetricKey => false,
+        };
+        let grants = self.grants.iter().filter(|grant| grant.state.is_granted());
+        let above = grants.filter(is_above).map(|grant| grant.grantee);
+        let above = above.filter(|grantee| *grantee != PUBLIC);
+        self.leading_to([DBO, FixedRole::Owner.id()].into_iter().chain(above).collect())
+    }
+
+    /// These, and who may become one of them, in any number of steps: members, who may execute as one of them, and who
+    /// owns a role of them.
+    fn leading_to(&self, mut found: Vec<i32>) -> Vec<i32> {
         let mut at = 0;
         while let Some(own) = found.get(at).copied() {
             let members = self.members.iter().filter(|(role, _)| *role == own);

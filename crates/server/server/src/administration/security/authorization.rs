@@ -2,6 +2,8 @@
 //!
 //! - `only-to-oneself`: what has an owner is given to whom the session is, is a member of, or may execute as, since
 //!   what is in a schema is used by its owner's permissions.
+//! - `permissions-go-with-the-owner`: those on what gets another owner are dropped, with those on all that is in a
+//!   schema.
 //! - `objects-have-no-owner`: the owner of an object or type is that of its schema: TO SCHEMA OWNER changes nothing,
 //!   and another owner is refused by name, as is that of a database but `sa`.
 
@@ -9,15 +11,17 @@ use selenite_compiler::{SqlError, same_name};
 use selenite_runtime::machine::Failure;
 use selenite_tsql::ast::{AlterAuthorization, Name};
 
+use super::grant_rows::forget_in;
 use super::login::is_fixed_server_role;
 use super::server_work::ServerWork;
 use super::user::{UserWork, is_fixed_role, now};
 use super::{error, refused};
 use crate::administration::Administration;
+use crate::administration::cell_keys::not_of_a_role;
 use crate::catalog::effective_permissions::Securable;
 use crate::catalog::permission::may_alter_server_role;
 use crate::catalog::permission_kind::PermissionKind;
-use crate::catalog::principals::{Role, ensure, not_there};
+use crate::catalog::principals::{DBO, Role, ensure, not_there};
 use crate::catalog::schema_names::{self, SchemaRecord, no_schema};
 use crate::catalog::stored_keys::{self, StoredKey, StoredKeyKind};
 use crate::database_error::of_master;
@@ -51,9 +55,15 @@ impl Administration<'_, '_> {
         match class.as_str() {
             "SCHEMA" => self.in_file((None, execution), |work| work.give_schema(name, owner)),
             "ROLE" => self.in_file((None, execution), |work| work.give_role(name, owner)),
-            "SYMMETRIC KEY" => self.in_file((None, execution), |work| work.give_key(StoredKeyKind::Symmetric, name, owner)),
-            "ASYMMETRIC KEY" => self.in_file((None, execution), |work| work.give_key(StoredKeyKind::Asymmetric, name, owner)),
-            "CERTIFICATE" => self.in_file((None, execution), |work| work.give_key(StoredKeyKind::Certificate, name, owner)),
+            "SYMMETRIC KEY" => self.in_file((None, execution), |work| {
+                work.give_key(StoredKeyKind::Symmetric, name, owner)
+            }),
+            "ASYMMETRIC KEY" => self.in_file((None, execution), |work| {
+                work.give_key(StoredKeyKind::Asymmetric, name, owner)
+            }),
+            "CERTIFICATE" => self.in_file((None, execution), |work| {
+                work.give_key(StoredKeyKind::Certificate, name, owner)
+            }),
             "SERVER ROLE" => {
                 let words = ("ALTER AUTHORIZATION ON SERVER ROLE", None);
                 Ok(self.on_server(words, |work| work.give_server_role(name, owner))?)
@@ -118,10 +128,11 @@ impl UserWork<'_> {
             return Err(error(15150, format!("Cannot alter the schema '{name}'.")));
         }
         let owner = self.owner(&owner.text)?;
-        match owner == schema.owner {
-            true => Ok(()),
-            false => schema_names::set_owner(self.connection, schema.id, owner),
+        if owner == schema.owner {
+            return Ok(());
         }
+        forget_in(self.connection, &schema.name, self.schema)?;
+        schema_names::set_owner(self.connection, schema.id, owner)
     }
 
     /// Who may change every role, or has CONTROL of the database, does not give away what others own.
@@ -143,6 +154,10 @@ impl UserWork<'_> {
         let key = self.schema.keys().named(kind, name).filter(may);
         let key = key.ok_or_else(|| not_there("find", kind.name(), name))?;
         let owner = self.owner(&owner.text)?;
+        let is_user = owner == DBO || self.present.users().iter().any(|user| user.id == owner);
+        if !is_user && kind != StoredKeyKind::Symmetric {
+            return Err(not_of_a_role(kind));
+        }
         match owner == key.owner {
             true => Ok(()),
             false => stored_keys::set_owner(self.connection, key, owner),

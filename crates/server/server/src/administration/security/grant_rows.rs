@@ -3,7 +3,7 @@
 //! `granted-by-a-right`: what a principal has granted by a grant option or by CONTROL is there as long as that right is.
 
 use rusqlite::Connection;
-use selenite_compiler::SqlError;
+use selenite_compiler::{SqlError, same_name};
 use selenite_runtime::sqlite::tsql_error;
 
 use crate::catalog::grants::{self, Grant, GrantState, GrantedOn};
@@ -139,7 +139,16 @@ fn gives_control<'g>(
 
 /// Whether something is, or is in, what is above.
 fn is_above(above: &GrantedOn, on: &GrantedOn, schema: &Schema) -> bool {
-    let of_schema = || match on.class {
+    let is_schema = || {
+        let found = schema_of(on, schema).and_then(|name| schema.names().named(&name).map(|schema| schema.id));
+        found == Some(above.major_id)
+    };
+    above.class == Class::Database || on.is_within(above) || above.class == Class::Schema && is_schema()
+}
+
+/// The schema that an object or type is in.
+fn schema_of(on: &GrantedOn, schema: &Schema) -> Option<String> {
+    match on.class {
         Class::Object => schema.name_of_id(on.major_id).map(|(schema, _)| schema),
         Class::Type => schema.type_of_id(on.major_id).map(|found| found.row.schema.clone()),
         Class::Database
@@ -148,12 +157,19 @@ fn is_above(above: &GrantedOn, on: &GrantedOn, schema: &Schema) -> bool {
         | Class::SymmetricKey
         | Class::Certificate
         | Class::AsymmetricKey => None,
-    };
-    let is_schema = || {
-        let found = of_schema().and_then(|name| schema.names().named(&name).map(|schema| schema.id));
-        found == Some(above.major_id)
-    };
-    above.class == Class::Database || on.is_within(above) || above.class == Class::Schema && is_schema()
+    }
+}
+
+/// Forgets the permissions on all that is in a schema, which gets another owner.
+///
+/// # Errors
+/// SQLite's error.
+pub fn forget_in(connection: &Connection, name: &str, schema: &Schema) -> Result<(), SqlError> {
+    let grants = schema.principals().grants().iter();
+    let is_in = |grant: &&Grant| schema_of(&grant.on, schema).is_some_and(|found| same_name(&found, name));
+    grants
+        .filter(is_in)
+        .try_for_each(|grant| grants::remove(connection, grant))
 }
 
 fn gives_option<'g>(

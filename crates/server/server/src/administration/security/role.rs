@@ -6,7 +6,7 @@ use selenite_tsql::ast::{self, AlterRoleAction};
 use super::procedure::not_allowed;
 use super::user::{UserWork, is_fixed_role, is_reserved, now};
 use super::{error, special};
-use crate::catalog::effective_permissions::{Permissions, Securable};
+use crate::catalog::effective_permissions::Securable;
 use crate::catalog::fixed_role::FixedRole;
 use crate::catalog::permission::may_impersonate;
 use crate::catalog::permission_kind::PermissionKind;
@@ -136,13 +136,12 @@ impl UserWork<'_> {
         }
     }
 
-    /// 15151: what `db_securityadmin` may not grant, it does not give by way of a role that has it, either, unless the
-    /// role is its own.
+    /// 15151: what `db_securityadmin` may not grant, it does not give by way of a role that has it, or owns one that has,
+    /// either, unless the role is its own.
     fn check_gives_no_more(&self, name: &str) -> Result<(), SqlError> {
         let Some(role) = self.present.role_named(name) else {
             return Ok(());
         };
-        let has_all = |of: &Permissions| of.may(PermissionKind::Control, Securable::Database);
         let is_own = self
             .permissions
             .user
@@ -154,13 +153,12 @@ impl UserWork<'_> {
         let is_above = if is_owner {
             self.permissions.owns()
         } else {
-            has_all(self.permissions)
+            self.permissions.may(PermissionKind::Control, Securable::Database)
         };
         if is_own || is_member && !is_security || is_above {
             return Ok(());
         }
-        let given = Permissions::of_principal(role.id, self.schema);
-        match is_owner || has_all(&given) || given.is_given_on_users() {
+        match self.present.above_security().contains(&role.id) {
             true => Err(not_there("alter", "role", name)),
             false => Ok(()),
         }

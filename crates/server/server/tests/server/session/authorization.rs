@@ -60,6 +60,38 @@ fn a_schema_is_given_to_whom_the_session_may_be() {
 }
 
 #[test]
+fn permissions_on_what_is_in_a_schema_go_when_it_gets_another_owner() {
+    let fixture = Fixture::new();
+    let [mut client, mut ann, mut bob] = users(&fixture);
+    for sql in [
+        "CREATE SCHEMA s",
+        "CREATE TABLE s.t (a INT, b INT) INSERT s.t VALUES (5, 6) CREATE TYPE s.whole FROM INT",
+        "CREATE PROCEDURE s.p AS SELECT a FROM s.t",
+        "GRANT SELECT ON s.t (a) TO bob GRANT EXECUTE ON s.p TO bob GRANT REFERENCES ON TYPE::s.whole TO bob
+         GRANT SELECT ON t TO bob GRANT CONTROL ON SCHEMA::s TO ann",
+    ] {
+        succeed(&mut client, sql);
+    }
+    succeed(&mut ann, "GRANT INSERT ON s.t TO bob");
+    assert_eq!(bob.int("EXEC s.p"), 5);
+    // One that it has is no other owner.
+    succeed(&mut client, "ALTER AUTHORIZATION ON SCHEMA::s TO dbo");
+    assert_eq!(bob.int("SELECT a FROM s.t"), 5);
+    succeed(&mut client, "ALTER AUTHORIZATION ON SCHEMA::s TO ann");
+    all_fail(
+        &mut bob,
+        &[
+            (229, "SELECT a FROM s.t"),
+            (229, "INSERT s.t VALUES (1, 2)"),
+            (229, "EXEC s.p"),
+        ],
+    );
+    let left = "SELECT STRING_AGG(CONCAT(OBJECT_NAME(major_id), ' ', permission_name), ' ')
+                FROM sys.database_permissions WHERE permission_name <> 'CONNECT' AND grantee_principal_id = USER_ID('bob')";
+    assert_eq!(client.text(left), "t SELECT");
+}
+
+#[test]
 fn a_role_is_given_by_its_owner() {
     let fixture = Fixture::new();
     let [mut client, mut ann, mut bob] = users(&fixture);
@@ -123,6 +155,12 @@ fn a_key_is_given_with_what_its_owner_may() {
     succeed(&mut client, "ALTER AUTHORIZATION ON SYMMETRIC KEY::k TO ann");
     assert_eq!(bob.int("SELECT COUNT(KEY_ID('k'))"), 0);
     fails(&mut ann, 15151, "ALTER AUTHORIZATION ON SYMMETRIC KEY::k TO dbo");
+    succeed(
+        &mut client,
+        "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'Corr3ct-horse' CREATE CERTIFICATE c WITH SUBJECT = 'c' CREATE ROLE r",
+    );
+    fails(&mut client, 15345, "ALTER AUTHORIZATION ON CERTIFICATE::c TO r");
+    succeed(&mut client, "ALTER AUTHORIZATION ON CERTIFICATE::c TO ann");
     succeed(&mut ann, "DROP SYMMETRIC KEY k");
 }
 

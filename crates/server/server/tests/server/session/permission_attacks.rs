@@ -315,3 +315,32 @@ fn control_of_a_database_does_not_act_as_its_owner() {
     drop((client, ann));
     fixture.stop();
 }
+
+/// Who is in a role that owns another one adds members to that.
+#[test]
+fn db_securityadmin_adds_no_member_to_a_role_that_owns_one_with_control() {
+    let fixture = Fixture::new();
+    let [mut client, mut ann] = users(&fixture);
+    succeed(
+        &mut client,
+        "CREATE ROLE controls GRANT CONTROL TO controls CREATE ROLE acts GRANT IMPERSONATE ON USER::dbo TO acts
+         CREATE ROLE owns CREATE ROLE above CREATE ROLE owns_acts CREATE ROLE plain
+         ALTER AUTHORIZATION ON ROLE::controls TO owns ALTER AUTHORIZATION ON ROLE::owns TO above
+         ALTER AUTHORIZATION ON ROLE::acts TO owns_acts ALTER ROLE db_securityadmin ADD MEMBER ann",
+    );
+    succeed(
+        &mut client,
+        &format!("CREATE LOGIN friend WITH PASSWORD = '{PASSWORD}' CREATE USER friend FOR LOGIN friend"),
+    );
+    for role in ["controls", "owns", "above", "acts", "owns_acts"] {
+        fails(&mut ann, 15151, &format!("ALTER ROLE {role} ADD MEMBER friend"));
+        fails(&mut ann, 15151, &format!("ALTER ROLE {role} WITH NAME = other"));
+    }
+    succeed(&mut ann, "ALTER ROLE plain ADD MEMBER friend");
+    // What everyone has leads to nothing more.
+    succeed(&mut client, "GRANT IMPERSONATE ON USER::friend TO public");
+    succeed(
+        &mut ann,
+        "ALTER ROLE plain DROP MEMBER friend ALTER ROLE plain ADD MEMBER friend",
+    );
+}
