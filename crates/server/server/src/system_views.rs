@@ -32,6 +32,7 @@ mod odbc;
 mod partitions;
 mod principals;
 mod properties;
+mod request_text;
 mod requests;
 mod routine;
 mod sequences;

@@ -13,6 +13,7 @@ use selenite_compiler::SqlError;
 use selenite_tsql::ast::IsolationLevel;
 use selenite_types::DateFormat;
 
+use super::request_text::may_have_secret;
 use super::{
     BIG, BIT, Cell, ColumnSpec, INT, NAME, Row, SMALL, SYS, TIME, ViewContext, ViewSpec, bytes, narrow, row, text,
 };
@@ -279,16 +280,6 @@ fn whole(bits: u32) -> i32 {
     i32::from_be_bytes(bits.to_be_bytes())
 }
 
-/// Words of statements that have a password or another secret beside them.
-const SECRETS: [&str; 6] = [
-    "PASSWORD",
-    "PASSPHRASE",
-    "SECRET",
-    // Functions that take the password of a private key.
-    "DECRYPTBY",
-    "SIGNBYCERT",
-    "SIGNBYASYMKEY",
-];
 /// As many as `with_options` has.
 const OPTION_COUNT: usize = 13;
 
@@ -302,9 +293,7 @@ pub(crate) fn handle_of(context: &ViewContext<'_>, session: &SessionEntry) -> Op
 /// Whether the text of a request is shown (`secrets-stay`).
 pub(crate) fn shows_text(context: &ViewContext<'_>, session: &SessionEntry, source: &str) -> bool {
     let is_own = spid(session.spid()) == i32::from(context.state.session.spid);
-    let upper = source.to_ascii_uppercase();
-    let has_secret = || SECRETS.iter().any(|word| upper.contains(word));
-    is_own || context.objects.permissions().is_administrator || !has_secret()
+    is_own || context.objects.permissions().is_administrator || !may_have_secret(source)
 }
 
 /// The handle of a text.

@@ -185,6 +185,16 @@ fn who_sees_the_state_of_the_server_sees_no_passwords() {
     assert_eq!(mallory.int(texts), 0);
     let mut other = fixture.client();
     assert_eq!(other.int(texts), 1);
+    // What it executes may be any statement, unless it is there as a whole.
+    succeed(&mut client, "EXEC ('SELECT ''one-marked-word''')");
+    assert_eq!(mallory.int(texts), 1);
+    for put_together in [
+        "EXEC ('SELECT ''one-marked-word''' + '')",
+        "DECLARE @t nvarchar(99) = 'SELECT ''one-marked-word''' EXEC sp_executesql @t",
+    ] {
+        succeed(&mut client, put_together);
+        assert_eq!((mallory.int(texts), other.int(texts)), (0, 1), "{put_together}");
+    }
     drop((client, mallory, other));
     fixture.stop();
 }
