@@ -220,15 +220,7 @@ pub fn check_rows(
     for (target, kind, columns) in writes.iter().chain(&unchained).filter(|(target, ..)| !target.is_own()) {
         check_columns(*kind, target.name(), columns.as_deref(), permissions)?;
     }
-    if let Statement::Insert(insert) = bound
-        && insert.bulk().is_some()
-        && insert.gives_identity()
-        && !is_own(insert.table())
-        && !may_alter(insert.table(), permissions)
-    {
-        // As SET IDENTITY_INSERT.
-        return Err(no_object(&insert.table().name, 11));
-    }
+    check_bulk_options(bound, permissions)?;
     for one in uses {
         let is_written = is_target(one) && !one.names_columns() && !reads_target(kind, target_count);
         let is_truncated = truncates && matches!(one.relation, NamedRelation::Table(_));
@@ -237,6 +229,20 @@ pub fn check_rows(
         }
     }
     Ok(())
+}
+
+/// 1088: a bulk load without ALTER that gives identity values, as SET IDENTITY_INSERT, or fires no triggers.
+fn check_bulk_options(bound: &Statement, permissions: &Permissions) -> Result<(), SqlError> {
+    let Statement::Insert(insert) = bound else {
+        return Ok(());
+    };
+    let Some(bulk) = insert.bulk() else { return Ok(()) };
+    let table = insert.table();
+    let is_more = insert.gives_identity() || !bulk.fires && table.fires.on(ChangeVerb::Insert);
+    match is_more && !is_own(table) && !may_alter(table, permissions) {
+        true => Err(no_object(&table.name, 11)),
+        false => Ok(()),
+    }
 }
 
 /// Whether what a statement names may be read.

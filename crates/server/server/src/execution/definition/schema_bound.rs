@@ -11,6 +11,8 @@ use selenite_compiler::{Ends, SourceColumn, SqlError, Variables, same_name, writ
 use selenite_tsql::ast::{ObjectName, SelectStatement, Statement, StatementKind, View};
 
 use super::DefinitionContext;
+use crate::catalog::permission::check_columns;
+use crate::catalog::permission_kind::PermissionKind;
 use crate::names::session_catalog::SessionCatalog;
 
 /// What the text of a view names.
@@ -41,10 +43,10 @@ struct NamesInText<'a> {
 }
 
 impl DefinitionContext<'_> {
-    /// Whether a view may be bound to what it names.
+    /// Whether a view may be bound to what it names, which may not be changed or dropped then.
     ///
     /// # Errors
-    /// 1054, 4512, 4513.
+    /// 1054, 4512, 4513; 229 without REFERENCES.
     pub(super) fn check_binding(&self, view: &View, schema: &str) -> Result<(), SqlError> {
         let written = written_object(&view.name);
         let named = self.named_in(&view.select, schema)?;
@@ -52,7 +54,8 @@ impl DefinitionContext<'_> {
             // 1054: `*` in a view WITH SCHEMABINDING.
             return Err(error(1054, "Syntax '*' is not allowed in schema-bound objects.".to_owned()).with_severity(15));
         }
-        for (name, _, is_bound) in &named.objects {
+        let permissions = self.objects.permissions();
+        for (name, (in_schema, object), is_bound) in &named.objects {
             let own = written_object(name);
             if name.schema.is_none() || name.database.is_some() {
                 let text = format!(
@@ -67,6 +70,8 @@ impl DefinitionContext<'_> {
                 // 4513: a view WITH SCHEMABINDING over one without.
                 return Err(error(4513, text));
             }
+            let object = [&*self.catalog.database, in_schema.as_str(), object.as_str()];
+            check_columns(PermissionKind::References, object, None, &permissions)?;
         }
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! A user without a permission tries the ways around it.
 
+use selenite_types::{DataType, Value};
+
 use super::client::{Client, all_fail, fails, succeed};
 use super::fixture::Fixture;
 
@@ -78,6 +80,10 @@ fn objects_of_ones_own_read_what_their_owner_may() {
             ),
             (1088, "ALTER TABLE dbo.staff ADD z AS pay"),
             (1088, "CREATE INDEX i ON dbo.staff (pay)"),
+            (
+                229,
+                "CREATE VIEW own.bound WITH SCHEMABINDING AS SELECT id FROM dbo.staff",
+            ),
             (1088, "CREATE STATISTICS s ON dbo.staff (pay)"),
             (2571, "DBCC CHECKCONSTRAINTS ('dbo.staff')"),
             (15151, "GRANT SELECT (pay) ON dbo.staff TO ann"),
@@ -343,4 +349,40 @@ fn db_securityadmin_adds_no_member_to_a_role_that_owns_one_with_control() {
         &mut ann,
         "ALTER ROLE plain DROP MEMBER friend ALTER ROLE plain ADD MEMBER friend",
     );
+}
+
+#[test]
+fn a_bulk_load_without_triggers_needs_alter() {
+    let fixture = Fixture::new();
+    let [mut client, mut ann] = users(&fixture);
+    for sql in [
+        "CREATE TABLE t (a INT) CREATE TABLE log (who SYSNAME) CREATE TABLE plain (a INT) GRANT INSERT ON t TO ann
+         GRANT INSERT ON plain TO ann",
+        "CREATE TRIGGER notes ON t AFTER INSERT AS INSERT log SELECT USER_NAME() FROM inserted",
+        "CREATE VIEW v AS SELECT a FROM t",
+        "CREATE TRIGGER instead ON v INSTEAD OF INSERT AS INSERT t SELECT a FROM inserted",
+        "GRANT INSERT ON v TO ann",
+    ] {
+        succeed(&mut client, sql);
+    }
+    let columns = [("a", DataType::Int)];
+    for target in ["t", "v"] {
+        fails(&mut ann, 1088, &format!("INSERT BULK {target} (a int)"));
+        let fires = format!("INSERT BULK {target} (a int) WITH (FIRE_TRIGGERS)");
+        let answer = ann.bulk(&fires, &columns, &[vec![Value::Int(1)]]);
+        assert_eq!(answer.errors(), [], "{target}");
+    }
+    assert_eq!(client.int("SELECT COUNT(*) FROM log"), 2);
+    assert_eq!(
+        ann.bulk("INSERT BULK plain (a int)", &columns, &[vec![Value::Int(1)]])
+            .errors(),
+        []
+    );
+    succeed(&mut client, "GRANT ALTER ON t TO ann");
+    assert_eq!(
+        ann.bulk("INSERT BULK t (a int)", &columns, &[vec![Value::Int(1)]])
+            .errors(),
+        []
+    );
+    assert_eq!(client.int("SELECT COUNT(*) FROM log"), 2);
 }
