@@ -495,8 +495,18 @@ impl Permissions {
     /// Whether it sees a key: it has some permission on it, and VIEW DEFINITION is not denied.
     #[must_use]
     pub fn sees_key(&self, on: Securable<'_>) -> bool {
+        self.sees_by(ON_KEYS, on)
+    }
+
+    /// Whether it sees a type, by its schema and name, as it sees a key.
+    #[must_use]
+    pub fn sees_type(&self, (schema, name): (&str, &str)) -> bool {
+        self.sees_by(ON_TYPES, Securable::Type(schema, name))
+    }
+
+    fn sees_by(&self, kinds: &[PermissionKind], on: Securable<'_>) -> bool {
         let is_denied = !self.is_exempt() && self.is_denied(PermissionKind::ViewDefinition, on);
-        !is_denied && ON_KEYS.iter().any(|kind| self.may_on_key(*kind, on))
+        !is_denied && kinds.iter().any(|kind| self.may_on_key(*kind, on))
     }
 
     /// Whether it has a permission on a key, itself or by ALTER ANY of its class.
@@ -541,6 +551,13 @@ const ON_ROWS: &[PermissionKind] = &[
 const ON_KEYS: &[PermissionKind] = &[
     PermissionKind::References,
     PermissionKind::Alter,
+    PermissionKind::ViewDefinition,
+    PermissionKind::Control,
+];
+/// Each of them makes a type visible.
+const ON_TYPES: &[PermissionKind] = &[
+    PermissionKind::Execute,
+    PermissionKind::References,
     PermissionKind::ViewDefinition,
     PermissionKind::Control,
 ];

@@ -37,7 +37,7 @@
 //!   a procedure is the one that it has when it begins ([`crate::catalog::running_module`]).
 //! - `types-are-executed`: a variable of a table type, and rows that a client sends, need EXECUTE on
 //!   the type; in a module, if the type has another owner. A column of a table needs REFERENCES on
-//!   its type. Every user of a database sees its types.
+//!   its type. A type is visible to users with any permission on it ([`Permissions::sees_type`]).
 //! - `temporary-objects-are-everyones`: a global temporary table may be used, changed and dropped by
 //!   every session, as SQL Server has it, and a global temporary procedure called; that is changed and
 //!   dropped as whom it was made, and by administrators.

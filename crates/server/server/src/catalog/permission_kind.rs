@@ -260,7 +260,8 @@ impl PermissionKind {
             Kind::References => class != Class::User,
             Kind::Execute => class != Class::User && !class.is_key(),
             Kind::Impersonate => class == Class::User,
-            Kind::Alter | Kind::ViewDefinition => !matches!(class, Class::Type | Class::User),
+            Kind::Alter => !matches!(class, Class::Type | Class::User),
+            Kind::ViewDefinition => class != Class::User,
             Kind::Delete | Kind::Insert | Kind::Select | Kind::Update => {
                 !matches!(class, Class::Type | Class::User) && !class.is_key()
             }

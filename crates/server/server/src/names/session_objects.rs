@@ -20,6 +20,7 @@ use crate::catalog::effective_permissions::Permissions;
 use crate::catalog::object_list::ListedObject;
 use crate::catalog::permission::check_bulk;
 use crate::catalog::principals::{Principals, has_guests};
+use crate::catalog::schema::user_type::SchemaType;
 use crate::catalog::schema::{Schema, SchemaTable, is_global};
 use crate::catalog::system_relations::ViewDefinition;
 use crate::database::application_locks::ApplicationLocks;
@@ -236,7 +237,15 @@ impl SessionObjects {
         ))
     }
 
-    /// A type of a user in the current database.
+    /// The types of users that are visible to the session's user, by rising number.
+    pub fn seen_types(&self) -> Vec<&Arc<SchemaType>> {
+        let permissions = self.permissions();
+        let mut types = self.catalog.schema.user_types();
+        types.retain(|one| permissions.sees_type((&one.row.schema, &one.row.name)));
+        types
+    }
+
+    /// A type of a user in the current database that is visible to the session's user.
     ///
     /// # Errors
     /// As [`SessionObjects::database`].
@@ -252,6 +261,8 @@ impl SessionObjects {
             },
             Key::Current | Key::Sid(_) => None,
         };
+        let permissions = self.permissions();
+        let found = found.filter(|one| permissions.sees_type((&one.row.schema, &one.row.name)));
         Ok(found.map(|one| UserTypeFacts {
             id: one.id(),
             name: one.row.name.clone(),

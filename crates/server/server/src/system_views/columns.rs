@@ -259,7 +259,7 @@ pub(crate) const TYPES: &[(&str, i32, i32, i32, i32)] = &[
 const TABLE_TYPE: &[ColumnSpec] = &[("type_table_object_id", INT, false), ("is_memory_optimized", BIT, true)];
 
 fn table_types(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
-    let types = context.objects.catalog.schema.user_types().into_iter();
+    let types = context.objects.seen_types().into_iter();
     let tables = types.filter(|one| one.is_table()).map(|one| {
         let mut row = user_type(context, one);
         row.extend(row![one.row.object_id, false]);
@@ -324,7 +324,7 @@ fn types(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
             false,
         ]
     });
-    let types = context.objects.catalog.schema.user_types().into_iter();
+    let types = context.objects.seen_types().into_iter();
     Ok(rows.chain(types.map(|one| user_type(context, one))).collect())
 }
 

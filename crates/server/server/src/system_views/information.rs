@@ -249,7 +249,7 @@ fn domains(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
         row.extend(row![Cell::Null]);
         row
     };
-    Ok(catalog.schema.user_types().into_iter().map(row).collect())
+    Ok(context.objects.seen_types().into_iter().map(row).collect())
 }
 
 /// What the standard requires of a type.

@@ -154,7 +154,7 @@ fn objects(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
 /// The tables of table types, under names that no one writes.
 fn table_types(context: &ViewContext<'_>) -> impl Iterator<Item = Row> {
     let offset = context.state.now.offset_minutes;
-    let types = context.objects.catalog.schema.user_types().into_iter();
+    let types = context.objects.seen_types().into_iter();
     types.filter(|one| one.is_table()).map(move |one| {
         row![
             format!("TT_{}_{:08X}", one.row.name, one.row.object_id),

@@ -428,12 +428,13 @@ fn database_permissions(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError>
     let principals = schema.principals();
     let objects = schema.objects().into_iter().map(|object| (object.id, object.schema));
     let schema_of: HashMap<i32, String> = objects.collect();
-    let is_shown = |grant: &&Grant| match stored_kind(grant.on.class).filter(|_| grant.on.major_id != 0) {
-        Some(kind) => {
-            let key = schema.keys().of_id(kind, grant.on.major_id);
-            key.is_some_and(|key| context.objects.sees_key(key))
-        }
-        None => grant.on.class != Class::Object || schema_of.contains_key(&grant.on.major_id),
+    let types = context.objects.seen_types().into_iter().map(|one| one.row.object_id);
+    let types: HashSet<i32> = types.collect();
+    let is_shown = |grant: &&Grant| match grant.on.class {
+        Class::Object => schema_of.contains_key(&grant.on.major_id),
+        Class::Type => types.contains(&grant.on.major_id),
+        Class::SymmetricKey | Class::Certificate | Class::AsymmetricKey => sees_key(context, &grant.on),
+        Class::Database | Class::Schema | Class::User => true,
     };
     // Of a type, its number among the types.
     let major_id = |grant: &Grant| match grant.on.class {
@@ -493,6 +494,13 @@ fn database_permissions(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError>
         ]
     };
     Ok(grants.iter().map(&mut row).collect())
+}
+
+/// Whether the session sees a key, or the class of keys.
+fn sees_key(context: &ViewContext<'_>, on: &GrantedOn) -> bool {
+    let keys = context.objects.catalog.schema.keys();
+    let key = stored_kind(on.class).and_then(|kind| keys.of_id(kind, on.major_id));
+    on.major_id == 0 || key.is_some_and(|key| context.objects.sees_key(key))
 }
 
 /// What was granted and denied on the server, to the logins and roles that the session sees and to `public`. A login has CONNECT

@@ -179,7 +179,7 @@ pub(crate) fn users(context: &ViewContext<'_>) -> Vec<ViewColumn> {
 pub(crate) fn of_types(context: &ViewContext<'_>) -> Vec<ViewColumn> {
     let schema = &context.objects.catalog.schema;
     let mut listed = Vec::new();
-    for one in schema.user_types() {
+    for one in context.objects.seen_types() {
         let UserType::Table(table_type) = &one.user_type else {
             continue;
         };

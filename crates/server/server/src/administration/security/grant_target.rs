@@ -101,9 +101,6 @@ impl Target {
             let is_of_rows = ON_ROWS.contains(&kind) || kind == PermissionKind::Execute;
             let is_compatible = match self.class {
                 Class::Object if is_of_rows => self.all.contains(&kind),
-                Class::Type if kind == PermissionKind::ViewDefinition => {
-                    return Err(refused(&format!("{word} VIEW DEFINITION on a type")));
-                }
                 Class::Database
                 | Class::Object
                 | Class::Schema

@@ -583,7 +583,6 @@ fn types_need_permissions() {
         &mut client,
         &[
             (4606, "GRANT SELECT ON TYPE::numbers TO ann"),
-            (40510, "GRANT VIEW DEFINITION ON TYPE::numbers TO ann"),
             (15151, "GRANT EXECUTE ON TYPE::none TO ann"),
         ],
     );
@@ -598,6 +597,39 @@ fn types_need_permissions() {
     succeed(&mut client, "GRANT CONTROL ON TYPE::other TO ann");
     succeed(&mut ann, "ALTER SCHEMA a TRANSFER TYPE::dbo.other");
     assert_eq!(ann.int("DECLARE @c a.other = 5 SELECT @c"), 5);
+}
+
+#[test]
+fn a_type_is_visible_to_who_has_a_permission_on_it() {
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
+    succeed(
+        &mut client,
+        "CREATE LOGIN ann WITH PASSWORD = 'Corr3ct-horse' CREATE USER ann FOR LOGIN ann
+         ALTER ROLE db_datareader ADD MEMBER ann GRANT EXECUTE ON TYPE::lines TO public",
+    );
+    let mut ann = fixture.client_as("ann", "Corr3ct-horse", "d");
+    let seen = "SELECT CONCAT(IIF(TYPE_ID('lines') IS NULL, 0, 1), IIF(TYPE_ID('phone') IS NULL, 0, 1),
+                (SELECT COUNT(*) FROM sys.types WHERE is_user_defined = 1), (SELECT COUNT(*) FROM sys.table_types),
+                (SELECT COUNT(*) FROM INFORMATION_SCHEMA.DOMAINS), (SELECT COUNT(*) FROM sys.objects WHERE type = 'TT'),
+                (SELECT COUNT(*) FROM sys.columns WHERE name = 'amount'),
+                (SELECT COUNT(*) FROM sys.database_permissions WHERE class = 6))";
+    assert_eq!(client.text(seen), "11212111");
+    assert_eq!(ann.text(seen), "10111111");
+    succeed(&mut client, "REVOKE EXECUTE ON TYPE::lines FROM public");
+    assert_eq!(ann.text(seen), "00000000");
+    // Who may not see it may use it.
+    assert_eq!(ann.text("DECLARE @p phone = 'x' SELECT @p"), "x");
+    succeed(&mut client, "GRANT VIEW DEFINITION ON TYPE::lines TO ann");
+    assert_eq!(ann.text(seen), "10111111");
+    all_fail(&mut ann, &[(229, "DECLARE @l lines")]);
+    succeed(
+        &mut client,
+        "REVOKE VIEW DEFINITION ON TYPE::lines FROM ann GRANT EXECUTE ON SCHEMA::dbo TO ann",
+    );
+    assert_eq!(ann.text(seen), "11212110");
+    succeed(&mut client, "DENY VIEW DEFINITION ON TYPE::lines TO ann");
+    assert_eq!(ann.text(seen), "01101000");
 }
 
 #[test]
