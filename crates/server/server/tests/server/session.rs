@@ -44,6 +44,7 @@ mod fixture;
 mod format_only;
 mod found;
 mod functions;
+mod functions_of_tables;
 mod global_objects;
 mod grant_options;
 mod group_commit;
