@@ -63,12 +63,23 @@ impl Runs {
     /// Notes a read of the file, if it is one of a page, and returns whether it belongs to a run or begins where the
     /// read before it ended.
     pub fn note_read(&mut self, offset: u64, size: usize, previous_end: Option<u64>) -> bool {
-        // Shifts, not divisions: each read of a database comes here.
-        let bits = size.trailing_zeros();
-        let is_page = size.is_power_of_two() && (512..=65_536).contains(&size) && offset.trailing_zeros() >= bits;
-        let page = is_page.then(|| u32::try_from(offset >> bits).ok()).flatten();
-        let is_of_run = page.is_some_and(|page| self.note(page).is_some());
+        let is_of_run = page_of(offset, size).is_some_and(|page| self.note(page).is_some());
         is_of_run || previous_end == Some(offset)
+    }
+
+    /// Whether a read that was noted is of a page of a run forwards: reads of the pages behind it belong to the run.
+    pub fn is_forwards_at(&self, offset: u64, size: usize) -> bool {
+        let is_last = |run: Run| page_of(offset, size) == Some(run.last);
+        let [run, _] = self.runs;
+        run.is_some_and(|run| run.direction == Direction::Forwards && run.length >= LENGTH_MIN && is_last(run))
+    }
+
+    /// As [`Runs::note`] of each of the `pages` pages behind the most recent run, which is one forwards.
+    pub fn extend(&mut self, pages: u32) {
+        if let [Some(run), _] = &mut self.runs {
+            run.last = run.last.saturating_add(pages);
+            run.length = run.length.saturating_add(pages);
+        }
     }
 
     /// Removes both.
@@ -97,6 +108,14 @@ impl Run {
             length: if goes_on { self.length.saturating_add(1) } else { 2 },
         }
     }
+}
+
+/// The page that a read is of, counted from 0; none for one that is no page.
+fn page_of(offset: u64, size: usize) -> Option<u32> {
+    // Shifts, not divisions: each read of a database comes here.
+    let bits = size.trailing_zeros();
+    let is_page = size.is_power_of_two() && (512..=65_536).contains(&size) && offset.trailing_zeros() >= bits;
+    is_page.then(|| u32::try_from(offset >> bits).ok()).flatten()
 }
 
 /// Whether `page` is the next one after `last` in that direction.
@@ -187,6 +206,27 @@ mod tests {
         // Other reads are no pages: SQLite reads 16 bytes of the header when a transaction begins.
         assert!(!runs.note_read(24, 16, Some(0)) && runs.note_read(24, 16, Some(24)));
         assert!(!runs.note_read(u64::MAX - 4095, 4096, None));
+    }
+
+    #[test]
+    fn pages_that_extend_a_run_are_as_those_that_are_noted() {
+        let mut runs = Runs::default();
+        let is_forwards = |runs: &Runs, page: u64| runs.is_forwards_at(page * 4096, 4096);
+        for page in 1..4 {
+            runs.note(page);
+            assert!(!is_forwards(&runs, u64::from(page)));
+        }
+        runs.note(4);
+        assert!(is_forwards(&runs, 4) && !is_forwards(&runs, 5));
+        // Bytes that are no page, and begin where four times their number are.
+        assert!(!runs.is_forwards_at(4 * 100, 100));
+        runs.extend(3);
+        assert!(is_forwards(&runs, 7));
+        assert_eq!(runs.note(9), Some(Direction::Forwards));
+        for page in [50, 49, 48, 47] {
+            runs.note(page);
+        }
+        assert!(!is_forwards(&runs, 47));
     }
 
     #[test]

@@ -179,7 +179,7 @@ pub(crate) struct CallKind {
 
 pub(crate) const READ: CallKind = CallKind {
     calls: 0,
-    bytes: Some(1),
+    bytes: Some(BYTES_READ),
     ns: 2,
     sampled: Some(0),
     traced: TracedCall::Read,
@@ -198,6 +198,8 @@ pub(crate) const SYNC: CallKind = CallKind {
     sampled: None,
     traced: TracedCall::Sync,
 };
+/// Where bytes read are counted.
+pub(crate) const BYTES_READ: usize = 1;
 /// Where the reads that follow the previous one are counted, and their bytes.
 pub(crate) const READS_FOLLOWING: usize = 3;
 pub(crate) const BYTES_FOLLOWING: usize = 4;

@@ -7,6 +7,8 @@
 //!   then one in `SAMPLE_EVERY`, which counts for those before it that were not: reading the clock
 //!   twice costs a twentieth of reading a page from the system's cache. While calls are recorded,
 //!   each is timed.
+//! - reads-in-sequence: in a scan, most reads are of the page behind the previous one. What they need is
+//!   in one cache line, and the rest is told of them when the sequence ends, or a read is timed.
 //! - history-by-calls: the first timed call after the end of a minute enters a mark in the history
 //!   of its database, before it is counted itself. It takes a lock once a minute; no timer thread is
 //!   needed.
@@ -18,8 +20,8 @@ use selenite_format::page_run::Runs;
 
 use crate::database_meter::DatabaseMeter;
 use crate::file_counts::{
-    BYTES_APPENDED, BYTES_FOLLOWING, COUNT_COUNT, CallKind, FileSums, READ, READS_FOLLOWING, ROLLBACK_COMMITS,
-    ROLLBACK_TRANSACTIONS, SYNC, TRANSACTIONS, WRITE,
+    BYTES_APPENDED, BYTES_FOLLOWING, BYTES_READ, COUNT_COUNT, CallKind, FileSums, READ, READS_FOLLOWING,
+    ROLLBACK_COMMITS, ROLLBACK_TRANSACTIONS, SYNC, TRANSACTIONS, WRITE,
 };
 use crate::owned_counts::OwnedCounts;
 use crate::trace_recorder::TracedFile;
@@ -27,6 +29,7 @@ use crate::trace_recorder::TracedFile;
 /// Counts the calls for one open file.
 pub struct FileMeter {
     counts: OwnedCounts<COUNT_COUNT>,
+    sequence: Sequence,
     /// The database of the file, and when the next mark in its history is due.
     history: Option<(Instant, Arc<DatabaseMeter>)>,
     /// The offset where the last read ended.
@@ -43,10 +46,24 @@ pub struct FileMeter {
     untimed: [Option<u32>; 2],
 }
 
+/// reads-in-sequence. The reads of a run forwards that `FileMeter`'s other fields do not know of yet.
+#[derive(Default)]
+struct Sequence {
+    /// The offset of the next page.
+    next: u64,
+    /// The size of a page.
+    size: usize,
+    /// Reads that may follow before one is timed. 0 if there is no sequence.
+    left: u32,
+    /// Reads that have followed.
+    reads: u32,
+}
+
 impl FileMeter {
     pub(crate) fn new(sums: &FileSums) -> Self {
         Self {
             counts: sums.owned(),
+            sequence: Sequence::default(),
             history: None,
             read_end: None,
             runs: Runs::default(),
@@ -60,14 +77,8 @@ impl FileMeter {
     /// A meter that also maintains the history of its database.
     pub(crate) fn of_database(sums: &FileSums, database: &Arc<DatabaseMeter>) -> Self {
         Self {
-            counts: sums.owned(),
             history: Some((database.due(), database.clone())),
-            read_end: None,
-            runs: Runs::default(),
-            is_log: false,
-            end: None,
-            trace: None,
-            untimed: [None; 2],
+            ..Self::new(sums)
         }
     }
 
@@ -77,13 +88,71 @@ impl FileMeter {
     /// Those of `call`.
     pub fn read<E>(&mut self, offset: u64, size: usize, call: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
         let bytes = u64::try_from(size).unwrap_or(0);
+        if self.sequence.left > 0 && self.sequence.next == offset && self.sequence.size == size {
+            call().inspect_err(|_| self.fail_sequence())?;
+            self.sequence.next += bytes;
+            self.sequence.left -= 1;
+            self.sequence.reads += 1;
+            for (count, number) in [
+                (READ.calls, 1),
+                (BYTES_READ, bytes),
+                (READS_FOLLOWING, 1),
+                (BYTES_FOLLOWING, bytes),
+            ] {
+                self.counts.add(count, number);
+            }
+            return Ok(());
+        }
+        self.leave_sequence();
         let end = self.read_end.replace(offset.saturating_add(bytes));
         self.run(READ, (offset, size), call)?;
         if self.runs.note_read(offset, size, end) {
             self.counts.add(READS_FOLLOWING, 1);
             self.counts.add(BYTES_FOLLOWING, bytes);
+            self.enter_sequence(offset, size);
         }
         Ok(())
+    }
+
+    /// Begins a sequence behind a read that belongs to a run forwards.
+    fn enter_sequence(&mut self, offset: u64, size: usize) {
+        let [untimed, _] = self.untimed;
+        // While calls are recorded, each is timed.
+        if let Some(untimed) = untimed
+            && self.trace.is_none()
+            && self.runs.is_forwards_at(offset, size)
+        {
+            self.sequence = Sequence {
+                next: offset.saturating_add(u64::try_from(size).unwrap_or(0)),
+                size,
+                left: SAMPLE_EVERY - 1 - untimed,
+                reads: 0,
+            };
+        }
+    }
+
+    /// Ends the sequence.
+    fn leave_sequence(&mut self) {
+        let Sequence { next, reads, .. } = std::mem::take(&mut self.sequence);
+        if reads > 0 {
+            self.runs.extend(reads);
+            self.read_end = Some(next);
+            self.note_untimed(reads);
+        }
+    }
+
+    /// Ends the sequence by a read that failed: it is no part of the run.
+    fn fail_sequence(&mut self) {
+        let Sequence { next, size, .. } = self.sequence;
+        self.leave_sequence();
+        self.read_end = Some(next.saturating_add(u64::try_from(size).unwrap_or(0)));
+        self.note_untimed(1);
+        self.counts.add(READ.calls, 1);
+    }
+
+    fn note_untimed(&mut self, reads: u32) {
+        let [untimed, _] = &mut self.untimed;
+        *untimed = untimed.map(|count| count + reads);
     }
 
     /// Runs `call`, a write of `size` bytes at `offset`, and counts it.
@@ -128,6 +197,7 @@ impl FileMeter {
 
     /// Counts a read transaction that has begun, in rollback mode or not.
     pub fn begin_transaction(&mut self, is_rollback_mode: bool) {
+        self.leave_sequence();
         self.runs.clear();
         self.counts.add(TRANSACTIONS, 1);
         if is_rollback_mode {
@@ -228,6 +298,53 @@ mod tests {
         let counts = FileCounts::read_from(&sums);
         assert_eq!((counts.reads, counts.bytes_read), (7, 61));
         assert_eq!((counts.reads_following, counts.bytes_following), (3, 33));
+    }
+
+    #[test]
+    fn reads_in_sequence_count_as_if_each_were_looked_at() {
+        const EVERY: usize = SAMPLE_EVERY as usize;
+        let sums = FileSums::default();
+        let mut meter = FileMeter::new(&sums);
+        let (mut runs, mut end, mut expected) = (Runs::default(), None, (0, 0, 0));
+        let mut state = 20_261_130_u64;
+        let mut random = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) % below
+        };
+        let (mut page, mut step) = (0, 1);
+        for number in 0..40_000 {
+            match random(40) {
+                0 => page = random(5000),
+                1 => step = random(3),
+                2 if number % 7 == 0 => {
+                    meter.begin_transaction(false);
+                    runs.clear();
+                }
+                _ => page += step,
+            }
+            let (offset, size) = if random(30) == 0 {
+                (page * 16, 16)
+            } else {
+                (page * 4096, 4096)
+            };
+            let fails = random(50) == 0;
+            let timed = FileCounts::read_from(&sums).read_ns;
+            let done = meter.read(offset, size, || if fails { Err("no disk") } else { Ok(()) });
+            assert_eq!(done.is_err(), fails);
+            let is_timed = FileCounts::read_from(&sums).read_ns > timed;
+            assert_eq!(is_timed, number % EVERY == 0, "read {number}");
+            let bytes = u64::try_from(size).unwrap();
+            let previous = end.replace(offset + bytes);
+            expected.0 += 1;
+            if !fails && runs.note_read(offset, size, previous) {
+                expected.1 += 1;
+                expected.2 += bytes;
+            }
+            let counts = FileCounts::read_from(&sums);
+            let found = (counts.reads, counts.reads_following, counts.bytes_following);
+            assert_eq!(found, expected, "read {number} at {offset}");
+        }
+        assert!(expected.1 > 10_000);
     }
 
     #[test]
