@@ -7,9 +7,9 @@
 
 use std::sync::Arc;
 
-use selenite_types::{DataType, Operator, Value, convert};
+use selenite_types::{DataType, Operator, Value, convert_while};
 
-use crate::expr::{Arguments, COPIES, HEAVY_SIZE, within};
+use crate::expr::{Arguments, COPIES, HEAVY_SIZE, Polls, within};
 use crate::{Convert, Environment, Expr, ExprKind, FunctionCall, Let, Predicate, SqlError, UserCall};
 
 mod condition;
@@ -141,7 +141,9 @@ fn converted(conversion: &Convert, to: &DataType, frame: &Frame<'_>) -> Result<V
         frame.environment.reserve(size.saturating_mul(2 * COPIES))?;
     }
     let format = frame.environment.session().date_format;
-    match convert(&value, &conversion.operand.data_type, to, style, format) {
+    let from = &conversion.operand.data_type;
+    let mut polls = Polls::of(frame.environment);
+    match polls.during(|poll| convert_while(&value, from, to, style, format, poll))? {
         Ok(value) => Ok(value),
         Err(_) if conversion.is_try => Ok(Value::Null),
         Err(error) => Err(error.into()),

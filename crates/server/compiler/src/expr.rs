@@ -27,7 +27,7 @@ pub(crate) mod typing;
 mod walk;
 mod whole;
 
-pub(crate) use arguments::{Arguments, COPIES, HEAVY_SIZE, float_in, within};
+pub(crate) use arguments::{Arguments, COPIES, HEAVY_SIZE, Polls, float_in, within};
 pub(crate) use fixed::{
     is_fixed, is_fixed_predicate, is_once, is_safe, is_volatile, is_volatile_predicate, literal_of,
 };

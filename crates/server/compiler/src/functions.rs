@@ -41,9 +41,12 @@ pub(crate) use mathematics::GENERATE_SERIES;
 pub(crate) use row_version::next_row_version;
 pub(crate) use sequence::{is_next_value, next_value_of};
 pub(crate) use text::{fixed, name_parts};
-pub(crate) use xml::{FOR_XML, FOR_XML_LEVELS, FOR_XML_PATH, FOR_XML_RAW, FOR_XML_TYPE, FOR_XML_VALUES, XML_TEXT};
+pub(crate) use xml::{
+    FOR_XML, FOR_XML_LEVELS, FOR_XML_PATH, FOR_XML_RAW, FOR_XML_TYPE, FOR_XML_VALUES, XML_OF_NO_NAMESPACE, XML_TEXT,
+};
 pub(crate) use xml_explicit::FOR_XML_EXPLICIT;
 pub(crate) use xml_methods::XML_NODES;
+pub use xml_methods::forget_xml_documents;
 
 use crate::expr::{
     Arguments, Rule, SYSNAME, Typing, arguments, collation_of, float_in, seconds_scale, typing, with_digits,

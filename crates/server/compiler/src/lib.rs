@@ -51,7 +51,7 @@ pub use expr::{
     Compare, Convert, Expr, ExprKind, Function, FunctionCall, Let, LetPredicate, Like, Node, NodeMut, Predicate,
     QueryNodeRef, UserCall, Volatility, Whole, WholeCompare, WholeOperand, WholeOperation,
 };
-pub use functions::FunctionState;
+pub use functions::{FunctionState, forget_xml_documents};
 pub use name::{NameKey, is_same_type, same_name};
 pub use operation::{InputOrigin, OPERATION_COUNT_MAX, OperationFailure, OperationInput, OperationUse, Operations};
 pub use scope::{

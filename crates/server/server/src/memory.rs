@@ -37,8 +37,9 @@ pub(crate) fn total(limits: &ServerLimits) -> u64 {
     }
 }
 
-/// A session's next request begins. `kept` is what the session has kept of earlier ones.
+/// A session's next request begins. `kept` is what the session has kept of earlier ones; of xml it keeps nothing.
 pub(crate) fn begin_request(limits: &ServerLimits, kept: u64) {
+    selenite_compiler::forget_xml_documents();
     thread_memory::begin(limits.session_memory, kept);
 }
 

@@ -53,6 +53,21 @@ pub fn convert(
     style: Option<i32>,
     format: DateFormat,
 ) -> Result<Value, ConversionError> {
+    convert_while(value, from, to, style, format, &mut |_| true)
+}
+
+/// As [`convert`]; what is parsed as xml asks `poll`, with the bytes since its last call, whether to go on.
+///
+/// # Errors
+/// As [`convert`]; an error of xml where `poll` says no, for which the caller has one of its own.
+pub fn convert_while(
+    value: &Value,
+    from: &DataType,
+    to: &DataType,
+    style: Option<i32>,
+    format: DateFormat,
+    poll: &mut dyn FnMut(usize) -> bool,
+) -> Result<Value, ConversionError> {
     Conversion::check_explicit(from, to)?;
     if *value == Value::Null {
         return Ok(Value::Null);
@@ -84,7 +99,7 @@ pub fn convert(
         Family::OldDate | Family::NewDate | Family::Time => to_moment::to_moment(value, &request),
         Family::Guid => to_guid::to_guid(value, &request),
         Family::Variant => to_variant(value, &request),
-        Family::Xml => to_xml::to_xml(value, &request),
+        Family::Xml => to_xml::to_xml(value, &request, poll),
     }
 }
 

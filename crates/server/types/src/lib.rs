@@ -38,11 +38,13 @@ pub use like::{LikePattern, STEPS_BETWEEN_POLLS};
 pub use text_length::{narrow_length, utf16_length, utf16_prefix};
 pub use xml::{
     XmlAttribute, XmlDocument, XmlEdit, XmlError, XmlFault, XmlNode, XmlNodeId, XmlNodeKind, XmlNodeWriter, XmlPlace,
-    is_xml_name, local_name, normalized, normalized_bytes, normalized_narrow, push_attribute_value, push_text,
-    referenced_character,
+    XmlSource, is_xml_character, is_xml_name, is_xml_name_part, is_xml_name_start, local_name, normalized,
+    normalized_bytes, normalized_narrow, normalized_while, push_attribute_value, push_text, referenced_character,
 };
 
-pub use convert::{Conversion, ConversionError, ConversionFault, DateFormat, conversion, convert, is_date};
+pub use convert::{
+    Conversion, ConversionError, ConversionFault, DateFormat, conversion, convert, convert_while, is_date,
+};
 pub use dates::{
     CivilParts, ClockParts, DateError, DateFirst, DatePart, DateTimeMinutes, DateTimeTicks, Moment, date_add,
     date_bucket, date_diff, date_diff_big, date_from_parts, date_name, date_part, date_trunc, datetime_from_parts,

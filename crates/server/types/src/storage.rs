@@ -44,6 +44,7 @@ pub use misfit::{Misfit, MisfitCause};
 pub use read::from_stored;
 pub use variant_text::{variant_key, variant_order};
 pub use write::to_stored;
+pub use xml_text::forget_xml;
 
 use std::cmp::Ordering;
 

@@ -101,7 +101,7 @@ impl Binder<'_> {
 
     /// The query of a constant, and the arguments of the method's function.
     ///
-    /// Errors: 8172, and any of the query and of the names in it.
+    /// Errors: 8172, 6306, and any of the query and of the names in it.
     pub(crate) fn xml_query(
         &mut self,
         query: &ast::Expr,
@@ -109,6 +109,9 @@ impl Binder<'_> {
         (document, node): (Expr, Expr),
     ) -> Result<(XmlQuery, Vec<Expr>), SqlError> {
         let text = constant(query).ok_or_else(|| SqlError::xml_argument(1, method))?;
+        if text.trim().is_empty() {
+            return Err(SqlError::xml_query_missing());
+        }
         let text = format!("{}{text}", self.hook.xml_prolog());
         let parsed = XmlQuery::parse(&text, method)?;
         let mut given = vec![document, node, long_text(&text)];
@@ -289,6 +292,15 @@ impl SqlError {
         let text =
             "Incorrect use of the XML data type method 'modify'. A non-mutator method is expected in this context.";
         Self::new(8137, Ends::Batch, text)
+    }
+
+    /// 6306: an empty text.
+    pub(crate) fn xml_query_missing() -> Self {
+        Self::new(
+            6306,
+            Ends::Batch,
+            "Invalid XQuery expression passed to XML data type method.",
+        )
     }
 
     /// 8172: an argument that is no constant.

@@ -88,10 +88,7 @@ impl<'a> Arguments<'a> {
 
     /// The poll counter of a loop over characters.
     pub fn polls(&self) -> Polls<'a> {
-        Polls {
-            environment: self.environment,
-            left: STEPS_BETWEEN_POLLS,
-        }
+        Polls::of(self.environment)
     }
 
     /// A text of the result's type, truncated to its length.
@@ -129,7 +126,27 @@ pub(crate) struct Polls<'a> {
     left: usize,
 }
 
-impl Polls<'_> {
+impl<'a> Polls<'a> {
+    /// A counter without steps.
+    pub fn of(environment: &'a dyn Environment) -> Self {
+        Self {
+            environment,
+            left: STEPS_BETWEEN_POLLS,
+        }
+    }
+
+    /// Runs what tells of its steps, and asks whether to go on.
+    ///
+    /// Errors: the error of cancellation.
+    pub fn during<R>(&mut self, body: impl FnOnce(&mut dyn FnMut(usize) -> bool) -> R) -> Result<R, SqlError> {
+        let mut stopped = Ok(());
+        let done = body(&mut |steps| {
+            stopped = self.steps(steps);
+            stopped.is_ok()
+        });
+        stopped.map(|()| done)
+    }
+
     /// Counts one step.
     ///
     /// Errors: the error of cancellation.

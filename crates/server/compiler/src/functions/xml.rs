@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use selenite_types::{DataType, Value, Width, normalized};
+use selenite_types::{DataType, Value, Width};
 
 use crate::expr::{Rule, Typing};
 use crate::functions::Arguments;
 use crate::json::{Document, push_quoted, unescaped_name};
-use crate::xml::{XmlWriter, value_text};
+use crate::xml::{XmlWriter, form_of, value_text, without_default};
 use crate::{Ends, Function, SqlError};
 
 /// A row of RAW: the element or an empty text, whether columns are elements, whether NULLs are marked, the
@@ -41,6 +41,14 @@ pub(crate) static XML_TEXT: Function = Function::new(
     Typing::By(|arguments| arguments.first().map_or(DataType::Int, |first| first.data_type)),
     |call| Ok(call.value(0).clone()),
 );
+
+/// xml of which elements of no namespace say so; whether only the outermost ones.
+pub(crate) static XML_OF_NO_NAMESPACE: Function =
+    Function::new("xml of no namespace", &[Rule::Any], Typing::Is(DataType::Xml), |call| {
+        let xml = call.text(0)?;
+        call.reserve(xml.len().saturating_mul(2))?;
+        Ok(Value::Text(Arc::from(without_default(xml, is_set(call, 1)))))
+    });
 
 fn is_set(call: &Arguments<'_>, at: usize) -> bool {
     *call.value(at) == Value::Bit(true)
@@ -142,8 +150,9 @@ fn push_path(
     } else {
         ""
     };
+    let makes_no_text = function == "comment()" || function.starts_with("processing-instruction(");
     if is_null {
-        if xsinil && !steps.is_empty() {
+        if xsinil && !steps.is_empty() && !makes_no_text {
             writer.enter(row, &steps);
             writer.nil();
             writer.enter(row, steps.split_last().map_or(&[][..], |(_, before)| before));
@@ -257,17 +266,26 @@ fn first_change(columns: &[LevelColumn<'_>], previous: &[&str], values: &[&str],
 fn typed(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let whole = whole(call)?;
     let Value::Text(text) = &whole else { return Ok(whole) };
-    for (at, mark) in text.match_indices("&#x") {
-        let digits = text.get(at + mark.len()..).and_then(|rest| rest.get(..2));
-        if let Some(digits) = digits.filter(|digits| !["09", "0A", "0D"].contains(digits)) {
-            return Err(SqlError::not_in_xml(digits));
-        }
-    }
     // EXPLICIT writes values of the directive xml as they are.
-    let form = normalized(text, true);
-    let form = form.map_err(|error| SqlError::new(i32::from(error.number()), Ends::Transaction, error.to_string()))?;
+    let form = form_of(&mut call.polls(), text);
+    let form = form.map_err(|error| match not_in_xml(text) {
+        Some(code) if error.number() == ILLEGAL_CHARACTER => SqlError::not_in_xml(code),
+        Some(_) | None => error,
+    })?;
     Ok(Value::Text(Arc::from(form)))
 }
+
+/// The first character that is written as a reference, and that xml does not have.
+fn not_in_xml(text: &str) -> Option<u32> {
+    let mut codes = text.split("&#x").skip(1).filter_map(|rest| {
+        let digits = rest.split_once(';')?.0;
+        u32::from_str_radix(digits, 16).ok()
+    });
+    codes.find(|code| matches!(code, 0..=8 | 0xB | 0xC | 0xE..=0x1F | 0xFFFE | 0xFFFF))
+}
+
+/// The number of the error of a character that xml does not have.
+const ILLEGAL_CHARACTER: i32 = 9420;
 
 fn whole(call: &Arguments<'_>) -> Result<Value, SqlError> {
     if *call.value(0) == Value::Null {
@@ -289,9 +307,9 @@ const LONG_TEXT: Typing = Typing::Is(DataType::NVarChar(Width::Max));
 
 impl SqlError {
     /// 6841: a control character where xml is wanted.
-    fn not_in_xml(digits: &str) -> Self {
+    fn not_in_xml(code: u32) -> Self {
         let text = format!(
-            "FOR XML could not serialize the data for node 'NoName' because it contains a character (0x00{digits}) which is not \
+            "FOR XML could not serialize the data for node 'NoName' because it contains a character (0x{code:04X}) which is not \
              allowed in XML. To retrieve this data using FOR XML, convert it to binary, varbinary or image data type and use \
              the BINARY BASE64 directive."
         );

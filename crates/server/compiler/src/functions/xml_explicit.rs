@@ -7,7 +7,7 @@ use selenite_types::{DataType, Value, Width};
 use crate::expr::{Rule, Typing};
 use crate::functions::Arguments;
 use crate::json::{Document, unescaped_name};
-use crate::xml::{ExplicitColumn, XmlWriter, parse_explicit_column};
+use crate::xml::{ExplicitColumn, Overflow, XmlWriter, parse_explicit_column};
 use crate::{Ends, Function, SqlError};
 
 /// The elements of a universal table: the rows of [`super::FOR_XML_VALUES`], the declarations of
@@ -50,7 +50,7 @@ fn explicit(call: &Arguments<'_>) -> Result<Value, SqlError> {
         }
         open.push(tag);
         let values: Vec<Option<String>> = values.collect();
-        push_element(&mut writer, &columns, tag, &values);
+        push_element(&mut writer, &columns, tag, &values)?;
         polls.steps(values.len())?;
         call.reserve(writer.text.len())?;
     }
@@ -96,17 +96,37 @@ fn place(columns: &[ExplicitColumn<'_>], (tag, parent): (i64, i64), open: &[i64]
     Ok(around.len())
 }
 
-fn push_element(writer: &mut XmlWriter<'_>, columns: &[ExplicitColumn<'_>], tag: i64, values: &[Option<String>]) {
+/// Errors: 6834 for XMLTEXT of what is no element.
+fn push_element(
+    writer: &mut XmlWriter<'_>,
+    columns: &[ExplicitColumn<'_>],
+    tag: i64,
+    values: &[Option<String>],
+) -> Result<(), SqlError> {
     let own = || columns.iter().zip(values).filter(|(column, _)| column.tag == tag);
-    let Some((first, _)) = own().next() else { return };
+    let Some((first, _)) = own().next() else { return Ok(()) };
     writer.open(first.element);
     for (column, value) in own() {
         if let (true, Some(value)) = (column.is_attribute(), value) {
             writer.attribute(column.name, value);
         }
     }
-    for (column, value) in own() {
-        if column.is_attribute() || column.is_hidden {
+    let is_written = |column: &ExplicitColumn<'_>| !column.is_attribute() && !column.is_hidden;
+    // The content of an element without a name comes before the other ones.
+    let unnamed = own().find(|(column, _)| is_written(column) && column.is_overflow() && column.name.is_empty());
+    if let Some((column, Some(value))) = unnamed {
+        let overflow = Overflow::parse(value, column.name)?;
+        let is_new = |name: &str| !own().any(|(column, _)| column.is_attribute() && column.name == name);
+        for (name, value) in overflow.attributes.iter().filter(|(name, _)| is_new(name)) {
+            writer.raw_attribute(name, value);
+        }
+        writer.raw(overflow.content.unwrap_or_default());
+    }
+    for (column, value) in own().filter(|(column, _)| is_written(column)) {
+        if column.is_overflow() {
+            if let (Some(value), false) = (value, column.name.is_empty()) {
+                push_overflow(writer, column.name, &Overflow::parse(value, column.name)?);
+            }
             continue;
         }
         let is_nil = value.is_none() && column.is_nil();
@@ -129,6 +149,19 @@ fn push_element(writer: &mut XmlWriter<'_>, columns: &[ExplicitColumn<'_>], tag:
             writer.close();
         }
     }
+    Ok(())
+}
+
+/// An element of XMLTEXT with another name.
+fn push_overflow(writer: &mut XmlWriter<'_>, name: &str, overflow: &Overflow<'_>) {
+    writer.open(name);
+    for (name, value) in &overflow.attributes {
+        writer.raw_attribute(name, value);
+    }
+    if let Some(content) = overflow.content {
+        writer.raw(content);
+    }
+    writer.close();
 }
 
 impl SqlError {

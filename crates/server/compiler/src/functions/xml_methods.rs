@@ -7,11 +7,13 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use selenite_types::{DataType, Family, Value, Width, XmlDocument, XmlNodeWriter, normalized, push_text};
+use selenite_types::storage::forget_xml;
+use selenite_types::{DataType, Family, Value, Width, XmlDocument, XmlNodeWriter, push_text};
 
 use crate::expr::{Rule, Typing};
 use crate::functions::Arguments;
 use crate::json::exact_text;
+use crate::xml::form_of;
 use crate::xml::query::{Evaluation, Item, ItemReader, MadeNode, Number, XmlChange, XmlQuery};
 use crate::{Ends, Function, SqlError};
 
@@ -34,7 +36,7 @@ pub(crate) static XML_MODIFY: Function =
     Function::new("xml modify", &[Rule::Any], Typing::Is(DataType::Xml), modify).taking_nulls();
 
 fn value(call: &Arguments<'_>) -> Result<Value, SqlError> {
-    let Some(Evaluated { document, items }) = evaluated(call, "value")? else {
+    let Some(Evaluated { document, items, .. }) = evaluated(call, "value")? else {
         return Ok(Value::Null);
     };
     match items.as_slice() {
@@ -53,11 +55,12 @@ fn exist(call: &Arguments<'_>) -> Result<Value, SqlError> {
 }
 
 fn query(call: &Arguments<'_>) -> Result<Value, SqlError> {
-    let Some(Evaluated { document, items }) = evaluated(call, "query")? else {
+    let Some(found) = evaluated(call, "query")? else {
         return Ok(Value::Null);
     };
+    let Evaluated { document, items, .. } = &found;
     let (mut out, mut size) = (String::new(), 0_usize);
-    let mut writer = XmlNodeWriter::new(&document);
+    let mut writer = XmlNodeWriter::new(document).of_query(&found.query.prolog, found.made);
     let mut polls = call.polls();
     let mut after_atom = false;
     let mut step = |bytes: usize| {
@@ -65,7 +68,7 @@ fn query(call: &Arguments<'_>) -> Result<Value, SqlError> {
         call.reserve(size)?;
         polls.steps(bytes + 1)
     };
-    for item in &items {
+    for item in items {
         let is_atom = match item {
             Item::Node(id) => {
                 writer.write(*id, &mut out, &mut step)?;
@@ -86,7 +89,7 @@ fn query(call: &Arguments<'_>) -> Result<Value, SqlError> {
                 if after_atom {
                     out.push(' ');
                 }
-                push_text(&mut out, &item.text(&document));
+                push_text(&mut out, &item.text(document));
                 true
             }
         };
@@ -123,7 +126,7 @@ fn modify(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let mut polls = call.polls();
     let (mut work, mut reserve) = (|steps| polls.steps(steps), |bytes| call.environment.reserve(bytes));
     let reader = ItemReader::new(&document, &mut work, &mut reserve);
-    match Evaluation::new(reader, externals).changed(&change)? {
+    match Evaluation::new(reader, externals, &change.prolog).changed(&change)? {
         Some(changed) => in_form(call, &changed),
         None => Ok(call.value(0).clone()),
     }
@@ -133,11 +136,8 @@ fn modify(call: &Arguments<'_>) -> Result<Value, SqlError> {
 ///
 /// Errors: 6335 for more than 128 levels, and others for characters that xml does not have.
 fn in_form(call: &Arguments<'_>, xml: &str) -> Result<Value, SqlError> {
-    call.environment.poll()?;
     call.reserve(xml.len().saturating_mul(2))?;
-    let form = normalized(xml, true);
-    let form = form.map_err(|error| SqlError::new(i32::from(error.number()), Ends::Transaction, error.to_string()))?;
-    Ok(Value::Text(Arc::from(form)))
+    Ok(Value::Text(Arc::from(form_of(&mut call.polls(), xml)?)))
 }
 
 /// The values of sql:column and sql:variable.
@@ -148,8 +148,11 @@ fn externals_of(call: &Arguments<'_>) -> Result<Vec<Option<Item>>, SqlError> {
 
 /// A document, and the items of a query.
 struct Evaluated {
+    query: Rc<XmlQuery>,
     document: Rc<XmlDocument>,
     items: Vec<Item>,
+    /// How many prefixes were made.
+    made: usize,
 }
 
 /// The result of the query; `None` of NULL.
@@ -167,8 +170,15 @@ fn evaluated(call: &Arguments<'_>, method: &str) -> Result<Option<Evaluated>, Sq
     let mut polls = call.polls();
     let (mut work, mut reserve) = (|steps| polls.steps(steps), |bytes| call.environment.reserve(bytes));
     let reader = ItemReader::new(&document, &mut work, &mut reserve);
-    let items = Evaluation::new(reader, externals).items(&query.root, &start)?;
-    Ok(Some(Evaluated { document, items }))
+    let mut evaluation = Evaluation::new(reader, externals, &query.prolog);
+    let items = evaluation.items(&query.root, &start)?;
+    let made = evaluation.made;
+    Ok(Some(Evaluated {
+        query,
+        document,
+        items,
+        made,
+    }))
 }
 
 /// A value of sql:column or sql:variable; `None` for NULL.
@@ -235,12 +245,16 @@ fn document_of(call: &Arguments<'_>, text: &Arc<str>) -> Result<Rc<XmlDocument>,
     if let Some(kept) = kept {
         return Ok(kept);
     }
-    let size = XmlDocument::size_max(text);
-    call.environment.poll()?;
-    call.environment.reserve(size)?;
-    let document = XmlDocument::parse(text).map_err(|error| SqlError::internal(&error.to_string()))?;
-    let document = Rc::new(document);
-    if size <= KEPT_SIZE_MAX {
+    let environment = call.environment;
+    environment.reserve(XmlDocument::size_max(text)).or_else(|_| {
+        LATEST.set(Vec::new());
+        environment.reserve(XmlDocument::size_max(text))
+    })?;
+    let parsed = call.polls().during(|poll| XmlDocument::parse_while(text, poll))?;
+    let document = Rc::new(parsed.map_err(|error| SqlError::internal(&error.to_string()))?);
+    let size = document.size();
+    // Each row of nodes() asks the document again. It may take as much as it leaves.
+    if size <= KEPT_SIZE_MAX || environment.reserve(size).is_ok() {
         let (text, document) = (Arc::clone(text), Rc::clone(&document));
         LATEST.with_borrow_mut(|latest| keep(latest, KeptDocument { text, document, size }));
     }
@@ -250,14 +264,20 @@ fn document_of(call: &Arguments<'_>, text: &Arc<str>) -> Result<Rc<XmlDocument>,
 /// Puts a document before the others, of which those remain that have room beside it.
 fn keep(latest: &mut Vec<KeptDocument>, document: KeptDocument) {
     latest.truncate(KEPT_COUNT_MAX - 1);
-    latest.insert(0, document);
-    let mut left = KEPT_SIZE_MAX;
+    let mut left = KEPT_SIZE_MAX.saturating_sub(document.size);
     latest.retain(|kept| left.checked_sub(kept.size).inspect(|rest| left = *rest).is_some());
+    latest.insert(0, document);
+}
+
+/// Frees the documents that the session's last request asked.
+pub fn forget_xml_documents() {
+    LATEST.set(Vec::new());
+    forget_xml();
 }
 
 const LONG_TEXT: Typing = Typing::Is(DataType::NVarChar(Width::Max));
 
-/// 16 MiB: what a session keeps of documents between two calls.
+/// 16 MiB: what a session keeps of documents beside the last one.
 const KEPT_SIZE_MAX: usize = 16 << 20;
 
 /// Documents: each call compares its text with theirs.
@@ -298,6 +318,27 @@ impl SqlError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::Batch;
+
+    /// Each row of nodes() would parse it again.
+    #[test]
+    fn a_document_of_many_nodes_is_kept_until_the_next_request() {
+        let mut batch = Batch::new();
+        let elements = "REPLICATE(CAST('<a/>' AS varchar(max)), 200000)";
+        let value = format!("CAST('<r>' + {elements} + '<b>1</b></r>' AS xml)");
+        batch.declare("@x", DataType::Xml, &value);
+        forget_xml_documents();
+        assert_eq!(batch.shown("@x.exist('/r/b')"), "1");
+        let kept =
+            || LATEST.with_borrow(|latest| latest.iter().map(|kept| Rc::clone(&kept.document)).collect::<Vec<_>>());
+        let before = kept();
+        assert_eq!(before.len(), 1);
+        assert!(before[0].size() < XmlDocument::size_max(&format!("<r>{}</r>", "<a/>".repeat(200_000))));
+        assert_eq!(batch.shown("@x.value('(/r/b)[1]', 'int')"), "1");
+        assert!(Rc::ptr_eq(&before[0], &kept()[0]));
+        forget_xml_documents();
+        assert!(kept().is_empty());
+    }
 
     #[test]
     fn the_latest_documents_are_kept_within_their_room() {
@@ -311,6 +352,8 @@ mod tests {
             (3, vec![3, 2, 10, 1]),
             (0, vec![0, 3, 2, 10]),
             (16, vec![16, 0]),
+            (40, vec![40, 0]),
+            (1, vec![1, 0]),
         ] {
             let document = Rc::new(XmlDocument::parse("<a/>").unwrap());
             let (text, size) = (Arc::from("<a/>"), megabytes << 20);

@@ -1,15 +1,16 @@
 //! FOR JSON and FOR XML: a query whose rows become one text.
 //!
 //! - `one-text`: the rows are a derived table in their order, and the text is an aggregate of its rows: NULL of no
-//!   rows, and then no row.
-//! - `statements-send-pieces`: the text of a statement's own clause is sent in rows of 2,033 characters.
+//!   rows, and then no row, but for FOR XML with TYPE, whose row is NULL.
+//! - `statements-send-pieces`: the text of a statement's own clause is sent in rows of 2,033 characters; xml of TYPE is a
+//!   value.
 
 use selenite_tsql::ast::{self, ForClause, ForFormat, ForMode};
 use selenite_types::{DataType, Value, Width};
 
 use super::QueryBinder;
 use super::tree::{AggregateCall, Body, From, Leaf, Query, QueryColumn, QueryNode, Rows, Select, SqliteColumn};
-use crate::functions::{FOR_JSON, FOR_JSON_LEVELS, FOR_JSON_ROW, FOR_JSON_VALUES, FOR_ROWS, FOR_XML_TYPE, XML_TEXT};
+use crate::functions::{FOR_JSON, FOR_JSON_LEVELS, FOR_JSON_ROW, FOR_JSON_VALUES, FOR_ROWS, XML_TEXT};
 use crate::json::{is_json_call, marked};
 use crate::{
     Aggregate, AggregateKind, ColumnRef, Expr, ExprKind, Function, FunctionCall, Predicate, Source, SqlError,
@@ -24,8 +25,6 @@ pub(super) struct OutputColumn {
     pub value: Expr,
     /// The source of which it is a column; `None` for a computed one.
     pub source: Option<u32>,
-    /// Whether it is a subquery with FOR XML and TYPE.
-    pub is_for_xml: bool,
 }
 
 /// The rows of a FOR clause.
@@ -47,20 +46,23 @@ impl QueryBinder<'_> {
             None => self.bind_query(query),
             Some(clause) => {
                 let text = self.bind_for(query, clause)?;
-                self.in_pieces(text, clause)
+                match clause.typed {
+                    true => Ok(text),
+                    false => self.in_pieces(text, clause),
+                }
             }
         }
     }
 
-    /// Binds a query with FOR: one row of one text, or none.
+    /// Binds a query with FOR: one row of one text, or none of no rows without TYPE.
     ///
     /// Errors: 13600 to 13620, 6800 to 6879.
     pub(super) fn bind_for(&mut self, query: &ast::Query, clause: &ForClause) -> Result<Query, SqlError> {
         let line = clause.position.line;
-        let rows = self.output_rows(query)?;
+        let mut rows = self.output_rows(query)?;
         let text = match clause.format {
             ForFormat::Json => self.for_json(query, clause, &rows),
-            ForFormat::Xml => self.for_xml(query, clause, &rows),
+            ForFormat::Xml => self.for_xml(query, clause, &mut rows),
         };
         let text = text.map_err(|error| error.on_line(line))?;
         let column = QueryColumn::of(String::new(), &text);
@@ -68,7 +70,7 @@ impl QueryBinder<'_> {
         let select = Select {
             items: vec![text],
             from: Some(rows.from),
-            having: Some(has_text),
+            having: (!clause.typed).then_some(has_text),
             grouped: true,
             ..Select::default()
         };
@@ -107,7 +109,6 @@ impl QueryBinder<'_> {
                 name: column.name,
                 value,
                 source,
-                is_for_xml: item.is_some_and(|item| self.is_for_xml(item)),
             });
         }
         Ok(OutputRows {
@@ -253,12 +254,6 @@ impl QueryBinder<'_> {
             Body::Select(select) => select.items.first(),
             Body::Values(_) | Body::Combined(..) => None,
         }
-    }
-
-    /// Whether a value is a subquery with FOR XML and TYPE.
-    fn is_for_xml(&self, expr: &Expr) -> bool {
-        let item = self.only_item(expr).map(|item| &item.kind);
-        matches!(item, Some(ExprKind::Call(call)) if std::ptr::eq(call.function, &FOR_XML_TYPE))
     }
 
     /// Whether a value is the XML of a subquery with TYPE, or a column of one.

@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use selenite_tsql::ast::XmlNamespace;
+use selenite_types::is_xml_character;
 
-use crate::xml::{XmlWriter, first_invalid};
+use crate::xml::{XmlWriter, first_invalid_part};
 use crate::{Ends, SqlError};
 
 /// The namespaces of a statement.
@@ -16,7 +17,8 @@ pub(super) struct StatementNamespaces {
     pub attributes: String,
     /// Whether elements without a prefix have one.
     pub has_default: bool,
-    prefixes: Vec<String>,
+    /// Prefixes and their namespaces.
+    prefixes: Vec<(String, String)>,
 }
 
 impl StatementNamespaces {
@@ -30,7 +32,7 @@ impl StatementNamespaces {
 
     /// Those of a clause.
     ///
-    /// Errors: 6869 to 6872, 6874.
+    /// Errors: 6869 to 6872, 6874, 6875; 40510 for the namespace of declarations.
     pub fn of(clause: &[XmlNamespace]) -> Result<Self, SqlError> {
         let mut namespaces = Self::NONE;
         for namespace in clause {
@@ -47,7 +49,14 @@ impl StatementNamespaces {
 
     /// Whether a prefix is declared.
     pub fn has(&self, prefix: &str) -> bool {
-        self.prefixes.iter().any(|known| known == prefix)
+        self.prefixes.iter().any(|(known, _)| known == prefix)
+    }
+
+    /// The namespace of an attribute's prefix, or the prefix if it has none, and the name behind it.
+    pub fn attribute<'n>(&'n self, name: &'n str) -> (&'n str, &'n str) {
+        let (prefix, local) = name.split_once(':').unwrap_or(("", name));
+        let known = self.prefixes.iter().find(|(known, _)| known == prefix);
+        (known.map_or(prefix, |(_, namespace)| namespace), local)
     }
 
     fn declare(&mut self, XmlNamespace { prefix, uri, .. }: &XmlNamespace) -> Result<(), SqlError> {
@@ -67,6 +76,19 @@ impl StatementNamespaces {
                 "Empty URI is not allowed in WITH XMLNAMESPACES clause.",
             ));
         }
+        if let Some(fault) = uri.chars().find(|character| !is_xml_character(*character)) {
+            let text = format!(
+                "URI '{uri}' used in WITH XMLNAMESPACES is invalid. '{fault}'(0x{:04X}) is the first character at fault.",
+                u32::from(fault)
+            );
+            // 6875: a namespace with a character that XML does not have.
+            return Err(SqlError::new(6875, Ends::Batch, text));
+        }
+        if uri == XMLNS_NAMESPACE {
+            return Err(SqlError::unsupported(
+                "The namespace of declarations in WITH XMLNAMESPACES",
+            ));
+        }
         if prefix.map_or(self.has_default, |prefix| self.has(prefix)) {
             return Err(SqlError::xml_prefix_twice(prefix.unwrap_or("default")));
         }
@@ -80,7 +102,7 @@ impl StatementNamespaces {
                 attribute.attribute("xmlns", uri);
             }
             Some(prefix) => {
-                self.prefixes.push(prefix.to_owned());
+                self.prefixes.push((prefix.to_owned(), uri.clone()));
                 if prefix == "xml" {
                     return Ok(());
                 }
@@ -100,8 +122,9 @@ fn check_prefix(prefix: &str) -> Result<(), SqlError> {
         // 6871: the prefix `xmlns`.
         return Err(SqlError::new(6871, Ends::Batch, text));
     }
-    let fault = first_invalid(prefix).or_else(|| prefix.chars().find(|character| *character == ':'));
-    let Some(fault) = fault else { return Ok(()) };
+    let Some(fault) = first_invalid_part(prefix) else {
+        return Ok(());
+    };
     let text = format!(
         "Prefix '{prefix}' used in WITH XMLNAMESPACES clause contains an invalid XML identifier. '{fault}'(0x{:04X}) is the \
          first character at fault.",
@@ -131,4 +154,5 @@ impl SqlError {
     }
 }
 
+const XMLNS_NAMESPACE: &str = "http://www.w3.org/2000/xmlns/";
 const XML_NAMESPACE: &str = "http://www.w3.org/XML/1998/namespace";

@@ -42,6 +42,56 @@ impl SqlError {
         )
     }
 
+    /// 6810: an attribute twice.
+    pub(crate) fn for_xml_repeated(column: &str) -> Self {
+        let text = format!(
+            "Column name '{column}' is repeated. The same attribute cannot be generated more than once on the same XML tag."
+        );
+        Self::for_xml(6810, text)
+    }
+
+    /// 6827: two columns of XMLTEXT.
+    pub(crate) fn for_xml_overflows(column: &str) -> Self {
+        let text = format!(
+            "FOR XML EXPLICIT queries allow only one XMLTEXT column per tag. Column '{column}' declares another XMLTEXT \
+             column that is not permitted."
+        );
+        Self::for_xml(6827, text)
+    }
+
+    /// 6828: XMLTEXT of what is no text.
+    pub(crate) fn for_xml_overflow_type(column: &str) -> Self {
+        Self::for_xml(
+            6828,
+            format!("XMLTEXT column '{column}' must be of a string data type or of type XML."),
+        )
+    }
+
+    /// 6843: xml in a CDATA section.
+    pub(crate) fn for_xml_cdata_of_xml(column: &str) -> Self {
+        let text = format!(
+            "FOR XML EXPLICIT: XML data types and CLR types cannot be processed as CDATA in column name '{column}'. Consider \
+             converting XML to a string type. Consider converting CLR types to XML and then to a string type."
+        );
+        Self::for_xml(6843, text)
+    }
+
+    /// 6854: an instruction without a target.
+    pub(crate) fn for_xml_no_target(column: &str) -> Self {
+        let text = format!(
+            "Invalid column alias '{column}' for formatting column as XML processing instruction in FOR XML PATH - it must \
+             be in 'processing-instruction(target)' format."
+        );
+        Self::for_xml(6854, text)
+    }
+
+    /// 6879: an instruction that would be a declaration.
+    pub(crate) fn for_xml_declaration() -> Self {
+        let text = "'xml' is an invalid XML processing instruction target. Possible attempt to construct XML declaration \
+                    using XML processing instruction constructor. XML declaration construction with FOR XML is not supported.";
+        Self::for_xml(6879, text)
+    }
+
     /// 6809: a column without a name in RAW or AUTO.
     pub(crate) fn for_xml_unnamed() -> Self {
         let text = "Unnamed tables cannot be used as XML identifiers as well as unnamed columns cannot be used for attribute \

@@ -1,5 +1,7 @@
 //! XML names.
 
+use selenite_types::{is_xml_name_part, is_xml_name_start};
+
 /// A name as RAW and AUTO write it: what no XML name can have is `_xHHHH_`.
 pub(crate) fn encoded(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
@@ -26,13 +28,17 @@ pub(crate) fn first_invalid(name: &str) -> Option<char> {
     found.map(|(_, character)| character)
 }
 
+/// As [`first_invalid`], of a name without a prefix.
+pub(crate) fn first_invalid_part(name: &str) -> Option<char> {
+    let mut characters = name.chars().enumerate();
+    let found = characters.find(|(at, character)| *character == ':' || !is_allowed(*character, *at == 0));
+    found.map(|(_, character)| character)
+}
+
 fn is_allowed(character: char, is_first: bool) -> bool {
-    match character {
-        '_' => true,
-        ':' | '-' | '.' | '\u{b7}' => !is_first,
-        _ if character.is_ascii() => character.is_ascii_alphabetic() || !is_first && character.is_ascii_digit(),
-        // The letters of Unicode, which contain those of XML 1.0.
-        _ => character.is_alphabetic() && u32::from(character) <= 0xffff,
+    match is_first {
+        true => is_xml_name_start(character),
+        false => character == ':' || is_xml_name_part(character),
     }
 }
 
@@ -59,6 +65,10 @@ mod tests {
             ("a\u{e9}", "a\u{e9}"),
             ("a\u{ab}b", "a_x00AB_b"),
             ("a\u{1d400}b", "a_x01D400_b"),
+            ("a\u{b7}\u{345}", "a\u{b7}\u{345}"),
+            ("\u{b7}a", "_x00B7_a"),
+            ("a\u{ff21}b", "a_xFF21_b"),
+            ("a\u{365}b", "a_x0365_b"),
         ] {
             assert_eq!(encoded(name), written, "{name}");
         }

@@ -38,6 +38,8 @@ pub(crate) struct XmlQuery {
     pub root: QueryExpr,
     /// What sql:column and sql:variable name, in the order of [`QueryExpr::External`].
     pub externals: Vec<External>,
+    /// The declarations of its prolog, the last one of a prefix counts.
+    pub prolog: Vec<Binding>,
 }
 
 /// A value from outside of the document.
@@ -60,8 +62,8 @@ pub(crate) enum QueryExpr {
     External(usize),
     /// A path.
     Path(Box<QueryPath>),
-    /// A comparison, true if it is true of one item of each side.
-    Compare(Comparison, Box<QueryExpr>, Box<QueryExpr>),
+    /// A comparison, true if it is true of one item of each side; whether both sides have a type.
+    Compare(Comparison, bool, Box<QueryExpr>, Box<QueryExpr>),
     /// `and`.
     And(Vec<QueryExpr>),
     /// `or`.

@@ -88,6 +88,11 @@ impl<'a> XmlWriter<'a> {
         self.text.push('"');
     }
 
+    /// An attribute whose value is escaped already.
+    pub fn raw_attribute(&mut self, name: &str, value: &str) {
+        self.text.push_str(&format!(" {name}=\"{value}\""));
+    }
+
     /// Text.
     pub fn content(&mut self, value: &str) {
         self.finish_tag();
@@ -130,7 +135,9 @@ impl<'a> XmlWriter<'a> {
             '>' => self.text.push_str("&gt;"),
             '\t' | '\n' => self.text.push(character),
             // No XML parser takes those other than a carriage return.
-            '\0'..='\x1f' => self.text.push_str(&format!("&#x{:02X};", u32::from(character))),
+            '\0'..='\x1f' | '\u{fffe}' | '\u{ffff}' => {
+                self.text.push_str(&format!("&#x{:02X};", u32::from(character)));
+            }
             other => self.text.push(other),
         }
     }

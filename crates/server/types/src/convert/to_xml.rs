@@ -3,11 +3,15 @@
 use std::sync::Arc;
 
 use crate::convert::{ConversionError, ConversionFault, Request, convert};
-use crate::xml::{normalized, normalized_bytes, normalized_narrow};
+use crate::xml::{XmlSource, normalized_while};
 use crate::{DataType, DateFormat, Encoding, Family, Value, Width};
 
 /// Text or bytes as xml. Style 1 keeps white space; 2 and 3, which allow a document type, are refused.
-pub(super) fn to_xml(value: &Value, request: &Request<'_>) -> Result<Value, ConversionError> {
+pub(super) fn to_xml(
+    value: &Value,
+    request: &Request<'_>,
+    poll: &mut dyn FnMut(usize) -> bool,
+) -> Result<Value, ConversionError> {
     let style = request.style.unwrap_or(0);
     match style {
         0 | 1 => {}
@@ -18,23 +22,23 @@ pub(super) fn to_xml(value: &Value, request: &Request<'_>) -> Result<Value, Conv
         _ => return Err(request.no_style()),
     }
     let keeps_space = style == 1;
-    let made = if request.from.family() == Family::Xml {
+    let source = if request.from.family() == Family::Xml {
         return Ok(value.clone());
     } else if let Value::Text(text) = value {
         match request.from.encoding() {
-            Encoding::Utf16 => normalized(text, keeps_space),
+            Encoding::Utf16 => XmlSource::Wide(text),
             Encoding::Utf8 if !text.is_ascii() => {
                 let what = "xml of text in a UTF-8 collation";
                 return Err(request.fail_with(ConversionFault::Unsupported, what));
             }
-            Encoding::CodePage | Encoding::Utf8 => normalized_narrow(text, keeps_space),
+            Encoding::CodePage | Encoding::Utf8 => XmlSource::Narrow(text),
         }
     } else if let Value::Binary(bytes) = value {
-        normalized_bytes(bytes, keeps_space)
+        XmlSource::Bytes(bytes)
     } else {
         return Err(request.misfit());
     };
-    match made {
+    match normalized_while(source, keeps_space, poll) {
         Ok(text) => Ok(Value::Text(Arc::from(text))),
         Err(error) => Err(request.fail_with(ConversionFault::Xml(error.number()), error.to_string())),
     }

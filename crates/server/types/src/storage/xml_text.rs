@@ -28,5 +28,10 @@ pub(super) fn checked(bytes: &[u8]) -> Result<Arc<str>, MisfitCause> {
     }
 }
 
-/// 4 MiB.
-const KEPT_SIZE_MAX: usize = 4 << 20;
+/// Frees the last value, which no request reads any more.
+pub fn forget_xml() {
+    LAST.set(None);
+}
+
+/// 64 MiB: a row of nodes() reads the value that it is of.
+const KEPT_SIZE_MAX: usize = 64 << 20;

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use super::parser::{TextEncoding, XmlSink, parse};
-use super::{XmlError, is_xml_name};
+use super::parser::{TextEncoding, XML_NAMESPACE, XmlSink, parse};
+use super::{XmlError, tag};
 
 /// The nodes of a value, in document order; node 0 is the root, which has no name.
 #[derive(Clone, Debug)]
@@ -65,12 +65,22 @@ pub struct XmlAttribute {
 
 /// What a node of a document takes in memory.
 pub(super) const NODE_SIZE: usize = size_of::<XmlNode>() + 64;
+/// What an allocation takes besides its content.
+const ALLOCATION_SIZE: usize = 32;
 
 impl XmlDocument {
     /// The nodes of a value.
     ///
     /// Errors: as [`super::normalized`], which values of the type never have.
     pub fn parse(text: &str) -> Result<Self, XmlError> {
+        Self::parse_while(text, &mut |_| true)
+    }
+
+    /// As [`Self::parse`]; `poll` is told of the bytes that were parsed since its last call, and says whether to go on.
+    ///
+    /// # Errors
+    /// As [`Self::parse`]; an interruption.
+    pub fn parse_while(text: &str, poll: &mut dyn FnMut(usize) -> bool) -> Result<Self, XmlError> {
         let mut builder = Builder {
             nodes: vec![XmlNode {
                 kind: XmlNodeKind::Root,
@@ -78,11 +88,11 @@ impl XmlDocument {
                 end: 1,
             }],
             open: vec![XmlNodeId(0)],
-            namespaces: HashMap::from([("xml".into(), vec!["http://www.w3.org/XML/1998/namespace".into()])]),
+            namespaces: HashMap::from([("xml".into(), vec![XML_NAMESPACE.into()])]),
             declared: Vec::new(),
             known: HashMap::new(),
         };
-        parse(text, TextEncoding::Decoded, true, &mut builder)?;
+        parse(text, TextEncoding::Decoded, true, &mut builder, poll)?;
         builder.finish(XmlNodeId(0));
         Ok(Self { nodes: builder.nodes })
     }
@@ -92,6 +102,29 @@ impl XmlDocument {
     pub fn size_max(text: &str) -> usize {
         let node_count = text.matches(['<', '=']).count() + 2;
         node_count.saturating_mul(NODE_SIZE).saturating_add(text.len())
+    }
+
+    /// What the nodes take in memory; a name or a namespace that several have counts for each.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        let of_attribute =
+            |attribute: &XmlAttribute| size_of::<XmlAttribute>() + ALLOCATION_SIZE + attribute.value.len();
+        let of_node = |node: &XmlNode| match &node.kind {
+            XmlNodeKind::Root => 0,
+            XmlNodeKind::Element {
+                attributes,
+                declarations,
+                ..
+            } => {
+                let attributes: usize = attributes.iter().map(of_attribute).sum();
+                attributes + declarations.len() * size_of::<(Arc<str>, Arc<str>)>()
+            }
+            XmlNodeKind::Text(text) | XmlNodeKind::Comment(text) | XmlNodeKind::Instruction(_, text) => {
+                text.len() + ALLOCATION_SIZE
+            }
+        };
+        let contents: usize = self.nodes.iter().map(of_node).sum();
+        self.nodes.capacity() * size_of::<XmlNode>() + contents
     }
 
     /// The root.
@@ -260,12 +293,7 @@ impl XmlSink for Builder {
         let mut declarations = Vec::new();
         let mut own = Vec::new();
         for (name, value) in attributes {
-            let prefix = match name.strip_prefix("xmlns") {
-                Some("") => Some(""),
-                Some(rest) => rest.strip_prefix(':').filter(|prefix| is_xml_name(prefix)),
-                None => None,
-            };
-            match prefix {
+            match tag::declared_prefix(name) {
                 Some(prefix) => declarations.push((self.shared(prefix), self.shared(&value))),
                 None => own.push((name, value)),
             }

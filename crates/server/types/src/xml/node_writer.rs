@@ -1,22 +1,28 @@
 //! Writes nodes of a document as xml.
+//!
+//! - `names-keep-their-namespaces`: a name whose prefix is not bound where it is written gets one that is: of the nodes
+//!   around, of the query, or a new one, `p1` and so on, as SQL Server has it.
 
-use std::collections::{HashMap, HashSet};
+mod scope;
+
 use std::sync::Arc;
 
-use super::document::{XmlDocument, XmlNodeId, XmlNodeKind, prefix_of};
+use super::document::{XmlDocument, XmlNodeId, XmlNodeKind};
 use super::edit::{XmlEdit, XmlPlace};
 use super::writer::{push_attribute_value, push_text};
+use scope::Scope;
 
 /// Writes nodes of a document, each with the declarations of the namespaces that it uses from outside.
 pub struct XmlNodeWriter<'a> {
     document: &'a XmlDocument,
     edit: Option<&'a XmlEdit>,
-    /// The places of declarations by prefix, of each element that was asked for them.
-    declared: HashMap<XmlNodeId, HashMap<&'a str, usize>>,
+    /// The declarations of the query, the last one of a prefix counts.
+    prolog: &'a [Declaration],
+    scope: Scope,
 }
 
-/// A prefix and its namespace.
-type Declaration = (Arc<str>, Arc<str>);
+/// A prefix, empty for the default, and its namespace.
+pub(super) type Declaration = (Arc<str>, Arc<str>);
 
 impl<'a> XmlNodeWriter<'a> {
     /// A writer of this document's nodes.
@@ -25,7 +31,8 @@ impl<'a> XmlNodeWriter<'a> {
         Self {
             document,
             edit: None,
-            declared: HashMap::new(),
+            prolog: &[],
+            scope: Scope::default(),
         }
     }
 
@@ -33,10 +40,23 @@ impl<'a> XmlNodeWriter<'a> {
     #[must_use]
     pub fn editing(document: &'a XmlDocument, edit: &'a XmlEdit) -> Self {
         Self {
-            document,
             edit: Some(edit),
-            declared: HashMap::new(),
+            ..Self::new(document)
         }
+    }
+
+    /// With the declarations of a query, for which so many prefixes were made before.
+    #[must_use]
+    pub fn of_query(mut self, prolog: &'a [Declaration], made: usize) -> Self {
+        self.prolog = prolog;
+        self.scope.made = made;
+        self
+    }
+
+    /// How many prefixes were made for the query.
+    #[must_use]
+    pub fn made(&self) -> usize {
+        self.scope.made
     }
 
     /// Appends a node where these declarations are in force, the innermost of a prefix last.
@@ -46,28 +66,15 @@ impl<'a> XmlNodeWriter<'a> {
     pub fn write_in<E>(
         &mut self,
         id: XmlNodeId,
-        scope: &[Declaration],
+        around: &[Declaration],
         out: &mut String,
         step: &mut impl FnMut(usize) -> Result<(), E>,
     ) -> Result<(), E> {
-        if let Some(XmlNodeKind::Root) = self.kind(id) {
-            for child in self.document.children(id) {
-                self.write_in(child, scope, out, step)?;
-            }
-            return Ok(());
-        }
-        let used = self.used_in(id, step)?;
-        let mut outside = self.declared_outside(id, &used, step)?;
-        let in_force = |prefix: &str| scope.iter().rev().find(|(known, _)| **known == *prefix);
-        step(scope.len().saturating_mul(outside.len() + 1))?;
-        outside.retain(|(prefix, namespace)| in_force(prefix).is_none_or(|(_, known)| known != namespace));
-        let is_declared = outside.iter().any(|(prefix, _)| prefix.is_empty());
-        let default = in_force("").is_some_and(|(_, known)| !known.is_empty());
-        // An element without a namespace is none of the default one.
-        if default && !is_declared && used.contains("") && self.default_outside(id).is_empty() {
-            outside.insert(0, (Arc::from(""), Arc::from("")));
-        }
-        self.write_within(id, &outside, out, step)
+        step(around.len())?;
+        around.iter().for_each(|declaration| self.scope.push(declaration));
+        let done = self.write(id, out, step);
+        around.iter().for_each(|declaration| self.scope.pop(declaration));
+        done
     }
 
     /// Appends a node. `step` is told of each node that is looked at, with the bytes of its names and texts.
@@ -80,99 +87,20 @@ impl<'a> XmlNodeWriter<'a> {
         out: &mut String,
         step: &mut impl FnMut(usize) -> Result<(), E>,
     ) -> Result<(), E> {
-        let used = self.used_in(id, step)?;
-        let outside = self.declared_outside(id, &used, step)?;
-        self.write_within(id, &outside, out, step)
-    }
-
-    /// The prefixes that a node and what is in it use.
-    fn used_in<E>(&self, id: XmlNodeId, step: &mut impl FnMut(usize) -> Result<(), E>) -> Result<HashSet<&'a str>, E> {
-        let mut used = HashSet::new();
-        for inner in self.document.within(id) {
-            step(0)?;
-            if let Some(XmlNodeKind::Element { name, attributes, .. }) = self.kind(inner) {
-                used.insert(prefix_of(name).unwrap_or_default());
-                used.extend(attributes.iter().filter_map(|attribute| prefix_of(&attribute.name)));
-            }
-        }
-        Ok(used)
-    }
-
-    /// The default namespace outside of a node.
-    fn default_outside(&self, id: XmlNodeId) -> Arc<str> {
-        let scope = self.document.node(id).and_then(|node| node.parent);
-        let scope = scope.map(|parent| self.document.scope(parent)).unwrap_or_default();
-        let default = scope.into_iter().rev().find(|(prefix, _)| prefix.is_empty());
-        default.map_or_else(|| Arc::from(""), |(_, namespace)| namespace)
-    }
-
-    fn inserted(&self, id: XmlNodeId, place: XmlPlace) -> &'a str {
-        self.edit.map_or("", |edit| edit.inserted(id, place))
-    }
-
-    fn kind(&self, id: XmlNodeId) -> Option<&'a XmlNodeKind> {
-        self.document.node(id).map(|node| &node.kind)
-    }
-
-    /// Of these prefixes the declarations that are in force outside of a node, the innermost ancestor's first.
-    fn declared_outside<E>(
-        &mut self,
-        id: XmlNodeId,
-        used: &HashSet<&str>,
-        step: &mut impl FnMut(usize) -> Result<(), E>,
-    ) -> Result<Vec<Declaration>, E> {
-        let mut ancestors = Vec::new();
-        let mut at = self.document.node(id).and_then(|node| node.parent);
-        while let Some(ancestor) = at {
-            ancestors.push(ancestor);
-            at = self.document.node(ancestor).and_then(|node| node.parent);
-        }
-        let mut found = Vec::new();
-        for prefix in used {
-            for (distance, ancestor) in ancestors.iter().enumerate() {
-                step(0)?;
-                let declarations = self.document.declarations(*ancestor);
-                if declarations.is_empty() {
-                    continue;
-                }
-                let places = self.declared.entry(*ancestor).or_insert_with(|| {
-                    let numbered = declarations.iter().enumerate();
-                    numbered.map(|(place, (prefix, _))| (&**prefix, place)).collect()
-                });
-                if let Some(place) = places.get(prefix) {
-                    found.push((distance, *place, &declarations[*place]));
-                    break;
-                }
-            }
-        }
-        found.retain(|(_, _, (prefix, namespace))| !(prefix.is_empty() && namespace.is_empty()));
-        found.sort_unstable_by_key(|(distance, place, _)| (*distance, *place));
-        Ok(found
-            .into_iter()
-            .map(|(_, _, declaration)| declaration.clone())
-            .collect())
-    }
-
-    fn write_within<E>(
-        &self,
-        id: XmlNodeId,
-        outside: &[Declaration],
-        out: &mut String,
-        step: &mut impl FnMut(usize) -> Result<(), E>,
-    ) -> Result<(), E> {
         if self.edit.is_some_and(|edit| edit.deletes(id)) {
             return Ok(());
         }
+        step(0)?;
         self.insert(id, XmlPlace::Before, out, step)?;
         match self.kind(id) {
             Some(XmlNodeKind::Root) => {
                 self.insert(id, XmlPlace::First, out, step)?;
                 for child in self.document.children(id) {
-                    self.write_within(child, &[], out, step)?;
+                    self.write(child, out, step)?;
                 }
                 self.insert(id, XmlPlace::Last, out, step)?;
             }
-            Some(XmlNodeKind::Element { name, .. }) => self.write_element((id, name), outside, out, step)?,
+            Some(XmlNodeKind::Element { .. }) => self.write_element(id, out, step)?,
             Some(XmlNodeKind::Text(text)) => {
                 let text = self.edit.and_then(|edit| edit.replaced(id, None)).unwrap_or(text);
                 step(text.len())?;
@@ -199,6 +127,14 @@ impl<'a> XmlNodeWriter<'a> {
         self.insert(id, XmlPlace::After, out, step)
     }
 
+    fn inserted(&self, id: XmlNodeId, place: XmlPlace) -> &'a str {
+        self.edit.map_or("", |edit| edit.inserted(id, place))
+    }
+
+    fn kind(&self, id: XmlNodeId) -> Option<&'a XmlNodeKind> {
+        self.document.node(id).map(|node| &node.kind)
+    }
+
     fn insert<E>(
         &self,
         id: XmlNodeId,
@@ -213,29 +149,28 @@ impl<'a> XmlNodeWriter<'a> {
     }
 
     fn write_element<E>(
-        &self,
-        (id, name): (XmlNodeId, &str),
-        outside: &[Declaration],
+        &mut self,
+        id: XmlNodeId,
         out: &mut String,
         step: &mut impl FnMut(usize) -> Result<(), E>,
     ) -> Result<(), E> {
-        step(name.len() * 2)?;
-        out.push('<');
-        out.push_str(name);
-        let declarations = self.document.declarations(id);
-        let own: HashSet<&str> = match outside.is_empty() {
-            true => HashSet::new(),
-            false => declarations.iter().map(|(prefix, _)| &**prefix).collect(),
+        let Some(XmlNodeKind::Element { name, namespace, .. }) = self.kind(id) else {
+            return Ok(());
         };
-        let inherited = outside.iter().filter(|(prefix, _)| !own.contains(&**prefix));
+        let declarations = self.document.declarations(id);
+        declarations.iter().for_each(|declaration| self.scope.push(declaration));
+        step(name.len() * 2 + declarations.len())?;
+        let (name, added) = self.scope.written(name, namespace, false, self.prolog);
+        out.push('<');
+        out.push_str(&name);
+        let mut all_added = Vec::new();
+        self.declare(added, &mut all_added, out, step)?;
         // A new attribute stands behind each one that was there, declarations among them, and the others last.
-        let mut added = self.edit.map_or(&[][..], |edit| edit.attributes(id)).iter();
-        for (prefix, namespace) in inherited.chain(declarations) {
+        let mut new = self.edit.map_or(&[][..], |edit| edit.attributes(id)).iter();
+        for (prefix, namespace) in declarations {
             step(prefix.len() + namespace.len())?;
-            out.push_str(if prefix.is_empty() { " xmlns" } else { " xmlns:" });
-            out.push_str(prefix);
-            push_value(out, namespace);
-            push_added(&mut added, out, step)?;
+            push_declaration(out, prefix, namespace);
+            push_added(&mut new, out, step)?;
         }
         for (at, attribute) in self.document.attributes(id).iter().enumerate() {
             if self.edit.is_some_and(|edit| edit.deletes_attribute(id, at)) {
@@ -244,15 +179,35 @@ impl<'a> XmlNodeWriter<'a> {
             let value = self.edit.and_then(|edit| edit.replaced(id, Some(at)));
             let value = value.unwrap_or(&attribute.value);
             step(attribute.name.len() + value.len())?;
-            push_attribute(out, &attribute.name, value);
-            push_added(&mut added, out, step)?;
+            let (name, added) = self
+                .scope
+                .written(&attribute.name, &attribute.namespace, true, self.prolog);
+            self.declare(added, &mut all_added, out, step)?;
+            push_attribute(out, &name, value);
+            push_added(&mut new, out, step)?;
         }
-        while push_added(&mut added, out, step)? {}
+        while push_added(&mut new, out, step)? {}
+        self.write_content(id, &name, out, step)?;
+        all_added
+            .iter()
+            .chain(declarations)
+            .for_each(|declaration| self.scope.pop(declaration));
+        Ok(())
+    }
+
+    /// Ends the start tag, and writes what is in the element and its end tag.
+    fn write_content<E>(
+        &mut self,
+        id: XmlNodeId,
+        name: &str,
+        out: &mut String,
+        step: &mut impl FnMut(usize) -> Result<(), E>,
+    ) -> Result<(), E> {
         out.push('>');
         let start = out.len();
         self.insert(id, XmlPlace::First, out, step)?;
         for child in self.document.children(id) {
-            self.write_within(child, &[], out, step)?;
+            self.write(child, out, step)?;
         }
         self.insert(id, XmlPlace::Last, out, step)?;
         if out.len() == start {
@@ -262,6 +217,25 @@ impl<'a> XmlNodeWriter<'a> {
         out.push_str("</");
         out.push_str(name);
         out.push('>');
+        Ok(())
+    }
+
+    /// Writes a declaration that the document does not have here.
+    fn declare<E>(
+        &mut self,
+        added: Option<Declaration>,
+        all: &mut Vec<Declaration>,
+        out: &mut String,
+        step: &mut impl FnMut(usize) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some(declaration) = added else { return Ok(()) };
+        let (prefix, namespace) = &declaration;
+        // It was looked for in the query.
+        step(self.prolog.len())?;
+        step(prefix.len() + namespace.len())?;
+        push_declaration(out, prefix, namespace);
+        self.scope.push(&declaration);
+        all.push(declaration);
         Ok(())
     }
 }
@@ -278,6 +252,12 @@ fn push_added<E>(
     step(name.len() + value.len())?;
     push_attribute(out, name, value);
     Ok(true)
+}
+
+fn push_declaration(out: &mut String, prefix: &str, namespace: &str) {
+    out.push_str(if prefix.is_empty() { " xmlns" } else { " xmlns:" });
+    out.push_str(prefix);
+    push_value(out, namespace);
 }
 
 fn push_attribute(out: &mut String, name: &str, value: &str) {

@@ -1,9 +1,7 @@
 //! The inside of a start tag: a name, and attributes.
 
-use std::collections::HashSet;
-
 use super::XmlFault;
-use super::characters::{is_character, is_name_part, is_name_start, is_space};
+use super::characters::{is_space, is_xml_character, is_xml_name_part, is_xml_name_start};
 
 /// A start tag.
 pub(super) struct Tag<'a> {
@@ -13,12 +11,12 @@ pub(super) struct Tag<'a> {
     pub attributes: Vec<(&'a str, String)>,
 }
 
-/// Parses what is between `<` and `>`, without the `/` of an empty element. An error has its place in the text.
+/// Parses what is between `<` and `>`, without the `/` of an empty element. An error has its place in the text. Names
+/// may be there twice.
 pub(super) fn parse(inside: &str) -> Result<Tag<'_>, (usize, XmlFault)> {
     let mut scanner = Scanner { text: inside, at: 0 };
     let name = scanner.name()?;
     let mut attributes: Vec<(&str, String)> = Vec::new();
-    let mut known = HashSet::new();
     loop {
         let spaced = scanner.skip_space();
         if scanner.peek().is_none() {
@@ -27,7 +25,6 @@ pub(super) fn parse(inside: &str) -> Result<Tag<'_>, (usize, XmlFault)> {
         if !spaced {
             return Err((scanner.at, XmlFault::Space));
         }
-        let start = scanner.at;
         let attribute = scanner.name()?;
         scanner.skip_space();
         if !scanner.eat('=') {
@@ -35,10 +32,15 @@ pub(super) fn parse(inside: &str) -> Result<Tag<'_>, (usize, XmlFault)> {
         }
         scanner.skip_space();
         let value = scanner.value()?;
-        if !known.insert(attribute) {
-            return Err((start, XmlFault::Duplicate));
-        }
         attributes.push((attribute, value));
+    }
+}
+
+/// The prefix that an attribute declares, empty for the default namespace; `None` of any other attribute.
+pub(super) fn declared_prefix(name: &str) -> Option<&str> {
+    match name {
+        "xmlns" => Some(""),
+        _ => name.strip_prefix("xmlns:"),
     }
 }
 
@@ -73,19 +75,38 @@ pub fn referenced_character(name: &str) -> Result<char, XmlFault> {
             };
             let character = number.ok().and_then(char::from_u32);
             character
-                .filter(|found| is_character(*found))
+                .filter(|found| is_xml_character(*found))
                 .ok_or(XmlFault::Character)?
         }
     };
     Ok(character)
 }
 
-/// Why what follows `&` is no reference.
-pub(super) fn unclosed(rest: &str) -> XmlFault {
-    match rest.starts_with('#') || rest.starts_with(is_name_start) {
-        true => XmlFault::Semicolon,
-        false => XmlFault::NameCharacter,
+/// Why what follows `&` is no reference, and where.
+pub(super) fn unclosed(rest: &str) -> (usize, XmlFault) {
+    let is_part = |character: char| character == '#' || is_xml_name_part(character);
+    match rest.starts_with('#') || rest.starts_with(is_xml_name_start) {
+        true => (
+            rest.find(|next| !is_part(next)).unwrap_or(rest.len()),
+            XmlFault::Semicolon,
+        ),
+        false => (0, XmlFault::NameCharacter),
     }
+}
+
+/// Where a reference with this name, which stands behind `&`, has its fault: at a character that is no digit, else
+/// behind it.
+pub(super) fn fault_in(name: &str, fault: XmlFault) -> usize {
+    let (before, radix) = if fault == XmlFault::HexDigit {
+        ("#x".len(), 16)
+    } else if fault == XmlFault::Digit {
+        ("#".len(), 10)
+    } else {
+        return name.len();
+    };
+    let digits = name.get(before..).unwrap_or_default();
+    let wrong = digits.find(|digit: char| !digit.is_digit(radix));
+    before + wrong.unwrap_or(digits.len())
 }
 
 struct Scanner<'a> {
@@ -124,16 +145,16 @@ impl<'a> Scanner<'a> {
         let mut has_colon = false;
         loop {
             match self.peek() {
-                Some(first) if is_name_start(first) => self.at += first.len_utf8(),
+                Some(first) if is_xml_name_start(first) => self.at += first.len_utf8(),
                 Some(_) | None => return Err((self.at, XmlFault::Name)),
             }
             let rest = self.rest();
-            self.at += rest.len() - rest.trim_start_matches(is_name_part).len();
+            self.at += rest.len() - rest.trim_start_matches(is_xml_name_part).len();
             if !self.eat(':') {
                 return Ok(self.text.get(start..self.at).unwrap_or_default());
             }
             if has_colon {
-                return Err((self.at, XmlFault::Colons));
+                return Err((self.at - 1, XmlFault::Colons));
             }
             has_colon = true;
         }
@@ -161,8 +182,14 @@ impl<'a> Scanner<'a> {
                     let length = rest
                         .find([';', '"', '\'', '&', '<', ' '])
                         .filter(|at| rest[*at..].starts_with(';'));
-                    let length = length.ok_or((self.at, unclosed(rest)))?;
-                    value.push(referenced_character(&rest[..length]).map_err(|fault| (place, fault))?);
+                    let length = length.ok_or_else(|| {
+                        let (at, fault) = unclosed(rest);
+                        (self.at + at, fault)
+                    })?;
+                    let name = &rest[..length];
+                    let character =
+                        referenced_character(name).map_err(|fault| (place + 1 + fault_in(name, fault), fault))?;
+                    value.push(character);
                     self.at += length + 1;
                 }
                 '\r' => {
@@ -170,7 +197,7 @@ impl<'a> Scanner<'a> {
                     value.push(' ');
                 }
                 '\t' | '\n' => value.push(' '),
-                _ if is_character(character) => value.push(character),
+                _ if is_xml_character(character) => value.push(character),
                 _ => return Err((place, XmlFault::Character)),
             }
         }

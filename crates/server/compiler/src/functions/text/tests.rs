@@ -344,6 +344,7 @@ fn long_operations_poll_and_end_when_cancelled() {
         ("REPLACE(@b, N'\u{c9}', '')", 10),
         ("TRANSLATE(@a, 'abc', 'xyz')", 15),
         ("TRANSLATE(@b, @b, @b)", 14),
+        ("CAST(REPLACE(@a, 'a', '<a/>') AS xml)", 40),
         // Functions that are quadratic in text and pattern.
         ("PATINDEX(@p, @a)", 100),
         ("PATINDEX(@q, @b)", 100),

@@ -132,23 +132,25 @@ pub(super) const FUNCTIONS: &[(&str, QueryFunction, usize, usize)] = &[
 ];
 
 impl ItemReader<'_> {
-    /// A function's result for the items of its arguments; the position and the size are the context's.
+    /// A function's result for the items of its arguments; `typed` if the first one has values of a type, the
+    /// position and the size are the context's.
     pub(super) fn called(
         &mut self,
         function: QueryFunction,
         arguments: &[Vec<Item>],
+        typed: bool,
         (position, size): (usize, usize),
     ) -> Result<Vec<Item>, SqlError> {
         let first = arguments.first().map(Vec::as_slice).unwrap_or_default();
         Ok(match function {
             QueryFunction::Sum => {
-                let numbers = self.numbers(first)?;
+                let numbers = self.summands(first, typed)?;
                 of_option(sum(&numbers)?)
             }
-            QueryFunction::Min => of_option(extreme(&self.numbers(first)?, Ordering::Less)),
-            QueryFunction::Max => of_option(extreme(&self.numbers(first)?, Ordering::Greater)),
+            QueryFunction::Min => self.extreme(first, typed, Ordering::Less)?.into_iter().collect(),
+            QueryFunction::Max => self.extreme(first, typed, Ordering::Greater)?.into_iter().collect(),
             QueryFunction::Avg => {
-                let numbers = self.numbers(first)?;
+                let numbers = self.summands(first, typed)?;
                 let sum = if numbers.is_empty() { None } else { sum(&numbers)? };
                 of_option(sum.map(|sum| sum.divided_by(numbers.len())))
             }
@@ -190,13 +192,11 @@ impl ItemReader<'_> {
             }
             QueryFunction::NamespaceUri => vec![Item::Text(self.name(first).1)],
             QueryFunction::TextLength => {
+                // A pair of surrogates is one character, as from compatibility level 110 on.
                 let text = self.first_text(first)?;
-                vec![Item::Number(Number::of_count(text.encode_utf16().count()))]
+                vec![Item::Number(Number::of_count(text.chars().count()))]
             }
-            QueryFunction::Number => match first.first() {
-                Some(item) => vec![Item::Number(Number::Double(self.number(item)?.double()))],
-                None => vec![Item::Number(Number::Double(f64::NAN))],
-            },
+            QueryFunction::Number => of_option(self.numbers(first)?.into_iter().next()),
             QueryFunction::Count => vec![Item::Number(Number::of_count(first.len()))],
             QueryFunction::Not => vec![Item::Boolean(!is_true(first))],
             QueryFunction::Empty => vec![Item::Boolean(first.is_empty())],
@@ -216,6 +216,50 @@ impl ItemReader<'_> {
         }
         numbers.retain(|number| !number.double().is_nan());
         Ok(numbers)
+    }
+
+    /// The numbers of values that are summed up.
+    ///
+    /// Errors: 40510 for values of sql:column and sql:variable that are no numbers.
+    fn summands(&mut self, items: &[Item], typed: bool) -> Result<Vec<Number>, SqlError> {
+        match typed && items.iter().any(|item| !matches!(item, Item::Number(_))) {
+            true => Err(SqlError::unsupported("XQuery: a sum of what is no number")),
+            false => self.numbers(items),
+        }
+    }
+
+    /// The least or the greatest of values of one type; values without a type are numbers.
+    ///
+    /// Errors: 40510 for values of several types.
+    fn extreme(&mut self, items: &[Item], typed: bool, wanted: Ordering) -> Result<Option<Item>, SqlError> {
+        if !typed {
+            let numbers = self.numbers(items)?;
+            return Ok(best(numbers, |number, other| number.order(*other), wanted).map(Item::Number));
+        }
+        let (mut numbers, mut texts, mut booleans) = (Vec::new(), Vec::new(), Vec::new());
+        for item in items {
+            self.hold(size_of::<Item>())?;
+            self.work(1 + item.text_size())?;
+            match item {
+                Item::Number(number) => numbers.push(*number),
+                Item::Text(text) => texts.push(text),
+                Item::Boolean(boolean) => booleans.push(*boolean),
+                Item::Node(_) | Item::Attribute(..) | Item::Made(_) => {}
+            }
+        }
+        match (numbers.is_empty(), texts.is_empty(), booleans.is_empty()) {
+            (_, true, true) => Ok(best(numbers, |number, other| number.order(*other), wanted).map(Item::Number)),
+            (true, false, true) => {
+                let text = best(texts, |text, other| Some(text.cmp(other)), wanted);
+                Ok(text.map(|text| Item::Text(Arc::clone(text))))
+            }
+            (true, true, false) => {
+                Ok(best(booleans, |boolean, other| Some(boolean.cmp(other)), wanted).map(Item::Boolean))
+            }
+            (_, _, _) => Err(SqlError::unsupported(
+                "XQuery: min() and max() of values of several types",
+            )),
+        }
     }
 
     /// The values of items.
@@ -239,6 +283,9 @@ impl ItemReader<'_> {
         for argument in arguments.iter().skip(1) {
             let Some(item) = argument.first() else { return Ok(None) };
             numbers.push(self.number(item)?.double());
+        }
+        if numbers.iter().any(|number| number.is_nan()) {
+            return Ok(None);
         }
         Ok(Some(substring(text, &numbers)))
     }
@@ -320,10 +367,16 @@ fn sum(numbers: &[Number]) -> Result<Option<Number>, SqlError> {
     Ok(Some(sum))
 }
 
-/// The least or the greatest number.
-fn extreme(numbers: &[Number], wanted: Ordering) -> Option<Number> {
-    let better = |best: Number, next: Number| if next.order(best) == Some(wanted) { next } else { best };
-    numbers.iter().copied().reduce(better)
+/// The least or the greatest value, the first one of equal ones.
+fn best<T>(values: Vec<T>, order: impl Fn(&T, &T) -> Option<Ordering>, wanted: Ordering) -> Option<T> {
+    let better = |best: T, next: T| {
+        if order(&next, &best) == Some(wanted) {
+            next
+        } else {
+            best
+        }
+    };
+    values.into_iter().reduce(better)
 }
 
 /// The characters from a position on, at most so many: both are rounded, and what is before the text counts.
@@ -340,7 +393,6 @@ fn substring(text: &str, numbers: &[f64]) -> String {
         if position >= start && position < end {
             out.push(character);
         }
-        // A character of two UTF-16 units counts as one, as collations with _SC have it.
         position += 1.0;
     }
     out

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use selenite_types::{XmlDocument, XmlEdit, XmlNodeId, XmlNodeKind, XmlNodeWriter, XmlPlace};
 
 use super::evaluate::NodeContent;
-use super::{Evaluation, External, Item, MadeNode, QueryExpr};
+use super::{Binding, Evaluation, External, Item, MadeNode, QueryExpr};
 use crate::{Ends, SqlError};
 
 /// A parsed change.
@@ -17,6 +17,8 @@ pub(crate) struct XmlChange {
     pub externals: Vec<External>,
     /// Which of them are inserted as they are, and may be xml.
     pub inserted: Vec<usize>,
+    /// The declarations of its prolog, the last one of a prefix counts.
+    pub prolog: Vec<Binding>,
 }
 
 /// What a change does.
@@ -201,20 +203,25 @@ impl Evaluation<'_> {
         Ok(content)
     }
 
-    /// Errors: 6308 for an attribute that the element has.
+    /// Errors: 6308 for an attribute that the element has; 40510 for another namespace of one of its prefixes.
     fn check_new_attributes(&mut self, at: XmlNodeId, content: &NodeContent) -> Result<(), SqlError> {
         let document = self.reader.document;
         if !matches!(self.kind_of(at), Some(XmlNodeKind::Element { .. })) {
             return Err(SqlError::xml_late_attribute());
         }
-        let known = document.attributes(at);
-        for (name, _) in &content.attributes {
-            self.reader.work(known.len() + 1)?;
-            if known.iter().any(|attribute| attribute.name == *name) {
-                return Err(SqlError::xml_duplicate_attribute(name));
-            }
+        // What is in the element may use the prefix, too.
+        if document.scope(at).iter().any(|(prefix, _)| content.declares(prefix)) {
+            return Err(SqlError::unsupported(
+                "An attribute whose prefix has another namespace in its element",
+            ));
         }
-        Ok(())
+        let known = document.attributes(at);
+        let twice = known.iter().find(|known| content.has(&known.name, &known.namespace));
+        self.reader.work(known.len() + content.attributes.len())?;
+        match twice {
+            Some(attribute) => Err(SqlError::xml_duplicate_attribute(&attribute.name)),
+            None => Ok(()),
+        }
     }
 
     fn kind_of(&self, id: XmlNodeId) -> Option<&XmlNodeKind> {

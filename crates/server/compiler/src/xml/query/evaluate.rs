@@ -12,9 +12,9 @@ use std::sync::Arc;
 use selenite_types::{Comparison, XmlNodeKind, local_name};
 
 use super::call::{is_true, name_of};
-use super::item::number_in;
+use super::item::{boolean_in, number_in};
 use super::item_reader::{ITEM_SIZE, ItemReader};
-use super::{Arithmetic, Axis, Binding, Item, NodeTest, Number, PathStart, QueryExpr, QueryPath, QueryStep};
+use super::{Arithmetic, Axis, Binding, Item, Kind, NodeTest, Number, PathStart, QueryExpr, QueryPath, QueryStep};
 use crate::SqlError;
 
 /// A document with what a query may ask for besides.
@@ -27,6 +27,10 @@ pub(crate) struct Evaluation<'a> {
     pub variables: Vec<Vec<Item>>,
     /// The namespaces that are in force where nodes are made, the innermost of a prefix last.
     pub scope: Vec<Binding>,
+    /// The declarations of the query's prolog.
+    pub prolog: &'a [Binding],
+    /// How many prefixes were made for nodes that are written.
+    pub made: usize,
 }
 
 /// Where an expression is evaluated.
@@ -39,21 +43,53 @@ struct Context<'a> {
 }
 
 /// An item of a comparison.
-struct Operand {
-    is_number: bool,
-    number: Number,
-    /// Empty of a number.
-    text: String,
+enum Operand {
+    Number(Number),
+    Boolean(bool),
+    /// A text or a value without a type, and the number in it.
+    Text(String, Number),
+}
+
+impl Operand {
+    /// Bytes that are compared.
+    fn size(&self) -> usize {
+        match self {
+            Self::Number(_) | Self::Boolean(_) => 0,
+            Self::Text(text, _) => text.len(),
+        }
+    }
+
+    /// The order of two values: one without a type is cast to that of the other one. `None` if it is no value of that.
+    fn order(&self, other: &Self, typed: bool) -> Result<Option<Ordering>, SqlError> {
+        Ok(match (self, other) {
+            (Self::Number(left), Self::Number(right)) => left.order(*right),
+            (Self::Boolean(left), Self::Boolean(right)) => Some(left.cmp(right)),
+            (Self::Text(left, _), Self::Text(right, _)) => Some(left.cmp(right)),
+            (Self::Number(_), Self::Boolean(_)) | (Self::Boolean(_), Self::Number(_)) => return Err(incomparable()),
+            (_, _) if typed => return Err(incomparable()),
+            (Self::Number(left), Self::Text(_, right)) | (Self::Text(_, left), Self::Number(right)) => {
+                left.order(*right)
+            }
+            (Self::Boolean(left), Self::Text(right, _)) => boolean_in(right).map(|right| left.cmp(&right)),
+            (Self::Text(left, _), Self::Boolean(right)) => boolean_in(left).map(|left| left.cmp(right)),
+        })
+    }
+}
+
+fn incomparable() -> SqlError {
+    SqlError::unsupported("XQuery: a comparison of values of two types")
 }
 
 impl<'a> Evaluation<'a> {
-    /// An evaluation with values from outside.
-    pub fn new(reader: ItemReader<'a>, externals: Vec<Option<Item>>) -> Self {
+    /// An evaluation with values from outside, of a query with this prolog.
+    pub fn new(reader: ItemReader<'a>, externals: Vec<Option<Item>>, prolog: &'a [Binding]) -> Self {
         Self {
             reader,
             externals,
             variables: Vec::new(),
             scope: Vec::new(),
+            prolog,
+            made: 0,
         }
     }
 }
@@ -88,9 +124,9 @@ impl Evaluation<'_> {
             QueryExpr::Text(text) => vec![Item::Text(Arc::clone(text))],
             QueryExpr::External(at) => self.externals.get(*at).cloned().flatten().into_iter().collect(),
             QueryExpr::Path(path) => self.path(path, context)?,
-            QueryExpr::Compare(comparison, left, right) => {
+            QueryExpr::Compare(comparison, typed, left, right) => {
                 let (left, right) = (self.evaluate(left, context)?, self.evaluate(right, context)?);
-                vec![Item::Boolean(self.compares(*comparison, &left, &right)?)]
+                vec![Item::Boolean(self.compares(*comparison, &left, &right, *typed)?)]
             }
             QueryExpr::And(parts) => {
                 for part in parts {
@@ -117,8 +153,9 @@ impl Evaluation<'_> {
                 if values.is_empty() {
                     values.push(vec![context.item.clone()]);
                 }
+                let typed = arguments.first().is_some_and(|first| first.kind().is_typed());
                 self.reader
-                    .called(*function, &values, (context.position, context.size))?
+                    .called(*function, &values, typed, (context.position, context.size))?
             }
             QueryExpr::Sequence(parts) => {
                 let mut items = Vec::new();
@@ -185,6 +222,9 @@ impl Evaluation<'_> {
         let held = self.reader.held;
         let items = self.evaluate(expr, context)?;
         let number = match items.first() {
+            Some(Item::Text(_) | Item::Boolean(_)) if expr.kind() == Kind::External => {
+                return Err(SqlError::unsupported("XQuery: arithmetic of what is no number"));
+            }
             Some(item) => Some(self.reader.number(item)?),
             None => None,
         };
@@ -192,8 +232,16 @@ impl Evaluation<'_> {
         Ok(number.filter(|number| !number.double().is_nan()))
     }
 
-    /// Whether a comparison is true of one item of each side.
-    fn compares(&mut self, comparison: Comparison, left: &[Item], right: &[Item]) -> Result<bool, SqlError> {
+    /// Whether a comparison is true of one item of each side; `typed` if both have values of a type.
+    ///
+    /// Errors: 40510 for values of two types.
+    fn compares(
+        &mut self,
+        comparison: Comparison,
+        left: &[Item],
+        right: &[Item],
+        typed: bool,
+    ) -> Result<bool, SqlError> {
         if left.is_empty() {
             return Ok(false);
         }
@@ -206,12 +254,8 @@ impl Evaluation<'_> {
             let held = self.reader.held;
             let one = self.operand(item)?;
             for other in &others {
-                self.reader.work(1 + one.text.len().min(other.text.len()))?;
-                let order = match one.is_number || other.is_number {
-                    true => one.number.order(other.number),
-                    false => Some(one.text.cmp(&other.text)),
-                };
-                if order.is_some_and(|order| comparison.holds(order)) {
+                self.reader.work(1 + one.size().min(other.size()))?;
+                if one.order(other, typed)?.is_some_and(|order| comparison.holds(order)) {
                     return Ok(true);
                 }
             }
@@ -221,21 +265,14 @@ impl Evaluation<'_> {
     }
 
     fn operand(&mut self, item: &Item) -> Result<Operand, SqlError> {
-        let (is_number, text) = match item {
-            Item::Number(_) => (true, String::new()),
-            Item::Node(_) | Item::Attribute(..) | Item::Text(_) | Item::Boolean(_) | Item::Made(_) => {
-                (false, self.reader.text(item)?)
+        Ok(match item {
+            Item::Number(number) => Operand::Number(*number),
+            Item::Boolean(value) => Operand::Boolean(*value),
+            Item::Node(_) | Item::Attribute(..) | Item::Text(_) | Item::Made(_) => {
+                let text = self.reader.text(item)?;
+                let number = Number::Double(number_in(&text));
+                Operand::Text(text, number)
             }
-        };
-        let number = match item {
-            Item::Number(number) => *number,
-            Item::Boolean(value) => Number::of_count(usize::from(*value)),
-            Item::Node(_) | Item::Attribute(..) | Item::Text(_) | Item::Made(_) => Number::Double(number_in(&text)),
-        };
-        Ok(Operand {
-            is_number,
-            number,
-            text,
         })
     }
 

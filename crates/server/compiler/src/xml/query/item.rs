@@ -101,6 +101,15 @@ impl Item {
     }
 }
 
+/// The truth in a text, by the rules of xs:boolean.
+pub(super) fn boolean_in(text: &str) -> Option<bool> {
+    match text.trim_matches([' ', '\t', '\r', '\n']) {
+        "true" | "1" => Some(true),
+        "false" | "0" => Some(false),
+        _ => None,
+    }
+}
+
 /// The number in a text, by the rules of xs:double; NaN if there is none.
 pub(super) fn number_in(text: &str) -> f64 {
     let text = text.trim_matches([' ', '\t', '\r', '\n']);

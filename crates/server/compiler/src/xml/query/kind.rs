@@ -26,6 +26,11 @@ pub(super) enum Kind {
 }
 
 impl Kind {
+    /// Whether there are values of one type.
+    pub fn is_typed(self) -> bool {
+        matches!(self, Self::Numbers | Self::Texts | Self::Booleans | Self::External)
+    }
+
     /// Whether there are nodes.
     pub fn is_nodes(self) -> bool {
         matches!(self, Self::Nodes | Self::Made)
@@ -56,7 +61,7 @@ impl QueryExpr {
             Self::Text(_) => Kind::Texts,
             Self::External(_) => Kind::External,
             Self::Compare(..) | Self::And(_) | Self::Or(_) | Self::Quantified(..) => Kind::Booleans,
-            Self::Call(function, _) => kind_of(*function),
+            Self::Call(function, arguments) => kind_of(*function, arguments.first().map_or(Kind::Nodes, Self::kind)),
             Self::Sequence(parts) => parts.iter().map(Self::kind).fold(Kind::Empty, Kind::with),
             Self::Variable(variable) => variable.kind,
             Self::If(parts) => {
@@ -145,8 +150,11 @@ fn without_sign(described: &str) -> String {
     described.trim_end_matches([' ', '?', '*']).to_owned()
 }
 
-fn kind_of(function: QueryFunction) -> Kind {
+/// What a function's result is; `first` is its first argument.
+fn kind_of(function: QueryFunction, first: Kind) -> Kind {
     match function {
+        QueryFunction::Min | QueryFunction::Max if first.is_typed() => first,
+        QueryFunction::Data | QueryFunction::DistinctValues if first.is_values() => first,
         QueryFunction::Count
         | QueryFunction::Sum
         | QueryFunction::Min

@@ -127,7 +127,9 @@ impl Number {
                 Arithmetic::Divide => left / right,
                 Arithmetic::Modulo => left % right,
             };
-            return Ok(result.is_finite().then_some(Self::Double(result)));
+            // 1e0 div 0 is INF, as SQL Server has it; what is no number is nothing.
+            let is_quotient = operator == Arithmetic::Divide && right == 0.0 && !result.is_nan();
+            return Ok((result.is_finite() || is_quotient).then_some(Self::Double(result)));
         };
         let units = match operator {
             Arithmetic::Add => left.checked_add(right),
@@ -164,34 +166,30 @@ impl Number {
     }
 }
 
-/// The product; `None` past the range.
+/// The product, rounded to six digits; `None` past the range.
 fn product(left: i128, right: i128) -> Result<Option<i128>, SqlError> {
-    if right % UNIT == 0 {
+    let is_whole = |units: i128| units % UNIT == 0;
+    if is_whole(left) && is_whole(right) {
         return Ok(left.checked_mul(right / UNIT));
     }
-    if left % UNIT == 0 {
-        return Ok(right.checked_mul(left / UNIT));
-    }
-    let digits = left.checked_mul(right).filter(|product| product % (UNIT * CUT) == 0);
-    digits.map(|product| Some(product / UNIT)).ok_or_else(inexact)
+    let product = left.checked_mul(right).ok_or_else(inexact)?;
+    let (cut, rest) = (product / (UNIT * CUT), product % (UNIT * CUT));
+    let rounds_up = rest.unsigned_abs() * 2 >= (UNIT * CUT).unsigned_abs();
+    let rounded = cut + if rounds_up { product.signum() } else { 0 };
+    Ok(Some(rounded * CUT))
 }
 
-/// The quotient, of integers cut to six digits; `None` of 0.
+/// The quotient, cut to six digits; `None` of 0.
 fn quotient(left: i128, right: i128) -> Result<Option<i128>, SqlError> {
     if right == 0 {
         return Ok(None);
     }
-    let shifted = left.checked_mul(UNIT).ok_or_else(inexact)?;
-    let quotient = shifted / right;
-    let are_whole = left % UNIT == 0 && right % UNIT == 0;
-    match are_whole || shifted % right == 0 && quotient % CUT == 0 {
-        true => Ok(Some(quotient - quotient % CUT)),
-        false => Err(inexact()),
-    }
+    let quotient = left.checked_mul(UNIT).ok_or_else(inexact)? / right;
+    Ok(Some(quotient - quotient % CUT))
 }
 
 fn inexact() -> SqlError {
-    SqlError::unsupported("XQuery: a result of exact numbers with more than six digits behind the point")
+    SqlError::unsupported("XQuery: a result of exact numbers of so many digits")
 }
 
 /// As fn:string has it, of fifteen digits.
@@ -263,6 +261,10 @@ mod tests {
             ("1", Arithmetic::Divide, "4", "0.25"),
             ("1.5", Arithmetic::Divide, "0.5", "3"),
             ("-7", Arithmetic::Modulo, "3", "-1"),
+            ("1.23456789", Arithmetic::Multiply, "1.1", "1.358025"),
+            ("-1.2345675", Arithmetic::Multiply, "1.0", "-1.234568"),
+            ("1.5", Arithmetic::Divide, "0.7", "2.142857"),
+            ("-1.5", Arithmetic::Divide, "0.7", "-2.142857"),
         ] {
             let result = of(left).combined(operator, of(right)).unwrap().unwrap();
             assert_eq!(result.text(), expected, "{left} {operator:?} {right}");
@@ -274,15 +276,20 @@ mod tests {
         ] {
             assert_eq!(of(left).combined(operator, of(right)).unwrap(), None, "{left} {right}");
         }
-        for (left, operator, right) in [
-            ("1.23456789", Arithmetic::Multiply, "1.1"),
-            ("1.5", Arithmetic::Divide, "0.7"),
-            ("9999999999999999999999999999", Arithmetic::Divide, "3"),
-        ] {
-            assert_eq!(of(left).combined(operator, of(right)).unwrap_err().number(), 40510);
-        }
+        let most = of("9999999999999999999999999999");
+        let inexact = most.combined(Arithmetic::Divide, of("3")).unwrap_err();
+        assert_eq!(inexact.number(), 40510);
         assert_eq!(Number::exact("12345678901234567890123456789"), None);
         assert_eq!(of("0.12345678905").text(), "0.1234567891");
+    }
+
+    #[test]
+    fn a_double_divided_by_zero_is_infinite() {
+        let divided = |number: f64, by: f64| Number::Double(number).combined(Arithmetic::Divide, Number::Double(by));
+        assert_eq!(divided(1.0, 0.0).unwrap(), Some(Number::Double(f64::INFINITY)));
+        assert_eq!(divided(-1.0, 0.0).unwrap(), Some(Number::Double(f64::NEG_INFINITY)));
+        assert_eq!(divided(0.0, 0.0).unwrap(), None);
+        assert_eq!(divided(f64::MAX, 1e-9).unwrap(), None);
     }
 
     #[test]

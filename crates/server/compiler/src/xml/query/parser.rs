@@ -10,8 +10,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::call::FUNCTIONS;
-use super::token::{Lexer, Token};
-use super::{External, Kind, QueryExpr, QueryFunction, QueryVariable, XmlQuery};
+use super::token::{Lexer, Token, reference_fault};
+use super::{Binding, External, Kind, QueryExpr, QueryFunction, QueryVariable, XmlQuery};
 use crate::{Ends, SqlError};
 
 impl XmlQuery {
@@ -28,13 +28,19 @@ impl XmlQuery {
         };
         match method {
             "value" => parser.check_read(&root, "data()")?,
-            "nodes" => parser.check_read(&root, "'nodes()'")?,
+            "nodes" => {
+                parser.check_read(&root, "'nodes()'")?;
+                if root.kind().is_values() {
+                    return Err(parser.error(2374, "A node or set of nodes is required for 'nodes()'"));
+                }
+            }
             _ => {}
         }
         match parser.peek() {
             None => Ok(Self {
                 root,
                 externals: parser.externals,
+                prolog: parser.declared,
             }),
             Some(_) => Err(parser.unexpected()),
         }
@@ -48,6 +54,8 @@ pub(super) struct Parser<'a> {
     prefixes: HashMap<String, Arc<str>>,
     /// The namespace of elements without a prefix.
     default: Arc<str>,
+    /// The declarations of the prolog.
+    declared: Vec<Binding>,
     externals: Vec<External>,
     /// The variables of the expressions around.
     variables: Vec<(String, QueryVariable)>,
@@ -71,6 +79,7 @@ impl<'a> Parser<'a> {
                 ("sql".to_owned(), Arc::from("urn:schemas-microsoft-com:xml-sql")),
             ]),
             default: Arc::from(""),
+            declared: Vec::new(),
             externals: Vec::new(),
             variables: Vec::new(),
             depth: 0,
@@ -148,14 +157,20 @@ impl<'a> Parser<'a> {
     fn near(&mut self) -> String {
         match self.peek() {
             None => "<eof>".to_owned(),
-            Some(Token::Name(text) | Token::Number(text) | Token::Text(text)) => text.clone(),
+            Some(Token::Name(text) | Token::Number(text) | Token::Text(text) | Token::BadReference(text)) => {
+                text.clone()
+            }
             Some(Token::Sign(sign)) => (*sign).to_owned(),
             Some(Token::Other(other)) => other.to_string(),
         }
     }
 
-    /// 2209, at the next token.
+    /// 2209, at the next token; the error of its reference.
     fn unexpected(&mut self) -> SqlError {
+        if let Some(Token::BadReference(behind)) = self.peek() {
+            let (number, text) = reference_fault(behind);
+            return self.error(number, &text);
+        }
         let near = self.near();
         self.error(2209, &format!("Syntax error near '{near}'"))
     }
@@ -234,12 +249,14 @@ impl<'a> Parser<'a> {
             if self.eat_word("namespace") {
                 let prefix = self.name()?;
                 self.expect("=")?;
-                let namespace = Arc::from(self.text()?);
+                let namespace: Arc<str> = Arc::from(self.text()?);
+                self.declared.push((Arc::from(prefix.as_str()), Arc::clone(&namespace)));
                 self.prefixes.insert(prefix, namespace);
             } else if self.is_word("default") && self.is_word_at(1, "element") && self.is_word_at(2, "namespace") {
                 self.lexer.skip(3);
                 self.eat("=");
                 self.default = Arc::from(self.text()?);
+                self.declared.push((Arc::from(""), Arc::clone(&self.default)));
             } else {
                 return Err(self.refused("a declaration other than of a namespace"));
             }
@@ -313,7 +330,7 @@ impl<'a> Parser<'a> {
         Ok(QueryExpr::Call(*function, arguments))
     }
 
-    /// Errors: 2371 for a position outside of predicates, 2389, 2373, 2204.
+    /// Errors: 2371 for a position outside of predicates, 2389, 2373, 2204, and those of types.
     fn check_call(&self, function: QueryFunction, name: &str, arguments: &[QueryExpr]) -> Parse<()> {
         if matches!(function, QueryFunction::Last | QueryFunction::Position) && self.predicate_depth == 0 {
             let text = format!("'{name}()' can only be used within a predicate or XPath selector");
@@ -329,7 +346,50 @@ impl<'a> Parser<'a> {
                 self.check_single(argument, &format!("{name}()"))?;
             }
         }
-        Ok(())
+        let mut arguments = arguments.iter().enumerate();
+        arguments.try_for_each(|(at, argument)| self.check_argument(function, name, at, argument))
+    }
+
+    /// Errors: 2374 for what is no node, 9308 for what is not summed up, 2364 for what is neither a text nor without a
+    /// type, 40510 for values of several types.
+    fn check_argument(&self, function: QueryFunction, name: &str, at: usize, argument: &QueryExpr) -> Parse<()> {
+        let kind = argument.kind();
+        let takes_text = matches!(
+            function,
+            QueryFunction::Concat
+                | QueryFunction::Contains
+                | QueryFunction::TextLength
+                | QueryFunction::UpperCase
+                | QueryFunction::LowerCase
+        );
+        let is_position = function == QueryFunction::Substring && at > 0;
+        let is_text = takes_text || function == QueryFunction::Substring && at == 0;
+        if function == QueryFunction::Number && kind.is_values() {
+            return Err(self.error(2374, "A node or set of nodes is required for number()"));
+        }
+        if matches!(function, QueryFunction::Sum | QueryFunction::Avg)
+            && matches!(kind, Kind::Texts | Kind::Booleans | Kind::Mixed)
+        {
+            return Err(self.no_operand(&format!("{name}()"), argument));
+        }
+        if matches!(function, QueryFunction::Min | QueryFunction::Max) && kind == Kind::Mixed {
+            return Err(self.refused(&format!("{name}() of values of several types")));
+        }
+        if is_text && matches!(kind, Kind::Numbers | Kind::Booleans) {
+            return Err(self.not_converted(argument, "xs:string"));
+        }
+        match is_position && kind == Kind::Texts {
+            true => Err(self.not_converted(argument, "xs:decimal")),
+            false => Ok(()),
+        }
+    }
+
+    fn not_converted(&self, argument: &QueryExpr, wanted: &str) -> SqlError {
+        let text = format!(
+            "Cannot implicitly convert from '{}' to '{wanted}'",
+            argument.described()
+        );
+        self.error(2364, &text)
     }
 
     fn namespace(&self, prefix: &str) -> Parse<Arc<str>> {

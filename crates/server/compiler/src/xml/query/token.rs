@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use selenite_types::{is_xml_name, referenced_character};
+use selenite_types::{is_xml_name, is_xml_name_part, referenced_character};
 
 /// A token.
 #[derive(Clone, PartialEq, Debug)]
@@ -15,6 +15,8 @@ pub(super) enum Token {
     Text(String),
     /// A sign, such as `//`.
     Sign(&'static str),
+    /// A text in quotes with a `&` that begins no reference, and what is behind it.
+    BadReference(String),
     /// A character that begins no token.
     Other(char),
 }
@@ -108,16 +110,11 @@ fn next(rest: &str, first: char) -> (Token, usize) {
     if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
         return (Token::Sign(sign), sign.len());
     }
-    let length = rest.find(|sign| !is_name_part(sign)).unwrap_or(rest.len());
+    let length = rest.find(|sign| !is_xml_name_part(sign)).unwrap_or(rest.len());
     match rest.get(..length).filter(|name| is_xml_name(name)) {
         Some(name) => (Token::Name(name.to_owned()), length),
         None => (Token::Other(first), first.len_utf8()),
     }
-}
-
-/// Whether a name may have a character behind its first one.
-pub(super) fn is_name_part(sign: char) -> bool {
-    is_xml_name(&format!("a{sign}"))
 }
 
 /// A text in quotes; a quote within is doubled.
@@ -131,14 +128,14 @@ fn quoted(rest: &str, quote: char) -> (Token, usize) {
             text.push(quote);
             signs.next();
         } else {
-            return (Token::Text(resolved(&text)), at + 1);
+            return (resolved(&text), at + 1);
         }
     }
     (Token::Other(quote), 1)
 }
 
-/// With the characters that entities and references stand for.
-fn resolved(text: &str) -> String {
+/// A text with the characters that entities and references stand for.
+fn resolved(text: &str) -> Token {
     let mut out = String::new();
     let mut rest = text;
     while let Some((before, behind)) = rest.split_once('&') {
@@ -148,20 +145,30 @@ fn resolved(text: &str) -> String {
                 out.push(character);
                 rest = &behind[length..];
             }
-            None => {
-                out.push('&');
-                rest = behind;
-            }
+            None => return Token::BadReference(behind.to_owned()),
         }
     }
     out.push_str(rest);
-    out
+    Token::Text(out)
 }
 
 /// The character that a reference without its `&` stands for, and the reference's length.
 pub(super) fn reference(behind: &str) -> Option<(char, usize)> {
     let end = behind.bytes().take(REFERENCE_SIZE_MAX).position(|byte| byte == b';')?;
     Some((referenced_character(&behind[..end]).ok()?, end + 1))
+}
+
+/// Why what follows a `&` is no reference: 2282, 2283 or 2285, and its text.
+pub(super) fn reference_fault(behind: &str) -> (i32, String) {
+    let length = behind.find(|sign| !is_xml_name_part(sign)).unwrap_or(behind.len());
+    match behind[length..].chars().next() {
+        Some('#') if length == 0 => (2285, "Invalid numeric entity reference".to_owned()),
+        Some(sign) if length > 0 && sign != ';' => (
+            2283,
+            format!("The character '{sign}' may not be part of an entity reference"),
+        ),
+        Some(_) | None => (2282, "Invalid entity reference".to_owned()),
+    }
 }
 
 /// Of `#x10FFFF;`, and some zeros.

@@ -133,6 +133,26 @@ fn for_xml_has_the_errors_of_its_names() {
         ("SELECT 1 AS [a b] FOR XML PATH", 6850),
         ("SELECT 1 AS [a//b] FOR XML PATH", 6849),
         ("SELECT 1 AS [p:b] FOR XML PATH", 6846),
+        ("SELECT 1 AS [p:comment()] FOR XML PATH", 6846),
+        ("SELECT 1 AS [COMMENT()] FOR XML PATH", 6850),
+        ("SELECT 1 AS [@*] FOR XML PATH", 6850),
+        ("SELECT 1 AS [comment()/a] FOR XML PATH", 6850),
+        ("SELECT 1 AS [processing-instruction()] FOR XML PATH", 6854),
+        ("SELECT 1 AS [a/processing-instruction(xml)] FOR XML PATH", 6879),
+        ("SELECT 1 AS [processing-instruction(a:b)] FOR XML PATH", 6850),
+        ("SELECT 1 AS [xmlns] FOR XML PATH", 6867),
+        ("SELECT 1 AS [xmlns:a] FOR XML PATH", 6867),
+        ("SELECT 1 AS [a/@xmlns:b] FOR XML PATH", 6867),
+        ("SELECT 1 AS a FOR XML RAW, ROOT('xmlns:a')", 6867),
+        ("SELECT 1 AS a FOR XML PATH('xmlns')", 6867),
+        ("SELECT 1 AS [@a], 2 AS [@a] FOR XML PATH", 6810),
+        ("SELECT 1 AS [b/@a], 2 AS [b/@c], 3 AS [b/@a] FOR XML PATH", 6810),
+        ("SELECT 1 AS a, 2 AS a FOR XML RAW", 6810),
+        ("SELECT id, name AS id FROM customer FOR XML AUTO", 6810),
+        (
+            "SELECT c.id, o.id, c.name AS id FROM customer c JOIN orders o ON o.customer = c.id FOR XML AUTO",
+            6810,
+        ),
         ("SELECT 1 FOR XML RAW", 6809),
         ("SELECT 1 AS a FOR XML AUTO", 6800),
         ("SELECT 0x41 AS a FOR XML RAW", 6829),
@@ -174,6 +194,11 @@ fn for_xml_explicit_places_rows_by_their_tags() {
     ] {
         assert_eq!(session.rows(rows), xml, "{rows}");
     }
+}
+
+#[test]
+fn for_xml_explicit_refuses_what_is_no_universal_table() {
+    let session = shop();
     for (rows, number) in [
         ("SELECT 1 AS [e!1!a] FOR XML EXPLICIT", 6801),
         ("SELECT 1 AS Tag, 0 AS Parent, 1 AS a FOR XML EXPLICIT", 6802),
@@ -204,6 +229,22 @@ fn for_xml_explicit_places_rows_by_their_tags() {
         ("SELECT 1 AS Tag, 0 AS Parent, 0x41 AS [e!1!a] FOR XML EXPLICIT", 6829),
         (
             "SELECT 1 AS Tag, 0 AS Parent, 1 AS [e!1!a!xmltext] FOR XML EXPLICIT",
+            6828,
+        ),
+        (
+            "SELECT 1 AS Tag, 0 AS Parent, '<a/>' AS [e!1!!xmltext], '<a/>' AS [e!1!b!xmltext] FOR XML EXPLICIT",
+            6827,
+        ),
+        (
+            "SELECT 1 AS Tag, 0 AS Parent, '<a>' AS [e!1!!xmltext] FOR XML EXPLICIT",
+            6834,
+        ),
+        (
+            "SELECT 1 AS Tag, 0 AS Parent, CAST('<a/>' AS xml) AS [e!1!!cdata] FOR XML EXPLICIT",
+            6843,
+        ),
+        (
+            "SELECT 1 AS Tag, 0 AS Parent, CAST('<a/>' AS xml) AS [e!1!!xmltext] FOR XML EXPLICIT",
             40510,
         ),
         (
@@ -228,7 +269,151 @@ fn control_characters_are_references() {
     );
     assert_eq!(session.number("SELECT CHAR(1) AS a FOR XML PATH, TYPE"), 6841);
     assert_eq!(
+        session.rows("SELECT NCHAR(65534) AS a FOR XML PATH"),
+        "<row><a>&#xFFFE;</a></row>"
+    );
+    let (number, text) = session.fault("SELECT NCHAR(65535) AS a FOR XML PATH, TYPE");
+    assert!(number == 6841 && text.contains("(0xFFFF)"), "{number}: {text}");
+    assert_eq!(
+        session.rows("SELECT '&#x01;' AS [comment()], CONVERT(xml, '<a> </a>', 1) AS b FOR XML PATH, TYPE"),
+        "<row><!--&#x01;--><b><a>&#x20;</a></b></row>"
+    );
+    assert_eq!(
         session.rows("SELECT CHAR(13) + '&#x01;' AS a FOR XML PATH, TYPE"),
         "<row><a>&#x0D;&amp;#x01;</a></row>"
     );
+}
+
+#[test]
+fn typed_xml_of_no_rows_is_null_and_a_text_of_none_is_no_row() {
+    let session = shop();
+    let answer = session.answer("SELECT id FROM customer WHERE id = 9 FOR XML PATH, TYPE");
+    assert_eq!(
+        (answer.columns, answer.rows),
+        (vec![" xml null".to_owned()], vec!["NULL".to_owned()])
+    );
+    let answer = session.answer("SELECT id FROM customer WHERE id < 3 ORDER BY id FOR XML RAW, TYPE, ROOT('r')");
+    assert_eq!(answer.columns, [" xml null"]);
+    assert_eq!(answer.rows, ["<r><row id=\"1\"/><row id=\"2\"/></r>"]);
+    assert_eq!(session.rows("SELECT id FROM customer WHERE id = 9 FOR XML PATH"), "");
+    assert_eq!(
+        session.rows("SELECT (SELECT id FROM customer WHERE id = 9 FOR XML PATH, TYPE) AS x"),
+        "NULL"
+    );
+    assert_eq!(
+        session.rows("SELECT x FROM (SELECT id FROM customer WHERE id = 9 FOR XML PATH, TYPE) AS d (x)"),
+        "NULL"
+    );
+    assert_eq!(
+        session
+            .rows("SELECT 1 AS Tag, NULL AS Parent, id AS [e!1!a] FROM customer WHERE id = 9 FOR XML EXPLICIT, TYPE"),
+        "NULL"
+    );
+}
+
+#[test]
+fn attributes_of_several_elements_may_have_one_name() {
+    let session = shop();
+    for (rows, xml) in [
+        (
+            "SELECT 1 AS [@a], 2 AS [b/@a], 3 AS [c/@a], 4 AS [c/d/@a] FOR XML PATH",
+            "<row a=\"1\"><b a=\"2\"/><c a=\"3\"><d a=\"4\"/></c></row>",
+        ),
+        (
+            "SELECT 1 AS [b/@a], 2 AS c, 3 AS [b/@a] FOR XML PATH",
+            "<row><b a=\"1\"/><c>2</c><b a=\"3\"/></row>",
+        ),
+        ("SELECT 1 AS a, 2 AS A FOR XML RAW", "<row a=\"1\" A=\"2\"/>"),
+        (
+            "SELECT 1 AS a, 2 AS a FOR XML RAW, ELEMENTS",
+            "<row><a>1</a><a>2</a></row>",
+        ),
+        (
+            "SELECT 1 AS a, CAST('<b/>' AS xml) AS a FOR XML RAW",
+            "<row a=\"1\"><a><b/></a></row>",
+        ),
+        (
+            "SELECT c.id, o.id FROM customer c JOIN orders o ON o.customer = c.id WHERE o.id = 10 FOR XML AUTO",
+            "<c id=\"1\"><o id=\"10\"/></c>",
+        ),
+    ] {
+        assert_eq!(session.rows(rows), xml, "{rows}");
+    }
+}
+
+#[test]
+fn comments_and_instructions_of_null_are_nothing() {
+    let session = shop();
+    let xsi = "xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"";
+    for (name, content) in [
+        ("a/comment()", "/>"),
+        ("a/processing-instruction(p)", "/>"),
+        ("a/text()", "><a xsi:nil=\"true\"/></r>"),
+        ("a/node()", "><a xsi:nil=\"true\"/></r>"),
+    ] {
+        let rows = format!("SELECT CAST(NULL AS varchar(5)) AS [{name}] FOR XML PATH('r'), ELEMENTS XSINIL");
+        assert_eq!(session.rows(&rows), format!("<r {xsi}{content}"), "{name}");
+    }
+}
+
+#[test]
+fn xmltext_has_the_attributes_and_the_content_of_its_element() {
+    let session = shop();
+    let explicit = |columns: &str| format!("SELECT 1 AS Tag, NULL AS Parent, {columns} FOR XML EXPLICIT");
+    for (columns, xml) in [
+        (
+            "1 AS [e!1!a], '<o x=\"1\">t</o>' AS [e!1!!xmltext]",
+            "<e a=\"1\" x=\"1\">t</e>",
+        ),
+        (
+            "1 AS [e!1!a], '<o x=\"1\">t</o>' AS [e!1!v!xmltext]",
+            "<e a=\"1\"><v x=\"1\">t</v></e>",
+        ),
+        ("'<o/>' AS [e!1!v!xmltext]", "<e><v/></e>"),
+        (
+            "CAST(NULL AS int) AS [e!1!a], 'Joe' AS [e!1!n!element], '<o a=\"9\" b=\"2\"><k/></o>' AS [e!1!!xmltext]",
+            "<e b=\"2\"><k/><n>Joe</n></e>",
+        ),
+        ("1 AS [e!1!a], '<o a=\"9\"/>' AS [e!1!!xmltext]", "<e a=\"1\"></e>"),
+        (
+            "1 AS [e!1!a], CAST(NULL AS varchar(9)) AS [e!1!!xmltext]",
+            "<e a=\"1\"/>",
+        ),
+        (
+            "'<o  p = ''a&amp;b>'' >  <k  ></k>  </o>' AS [e!1!!xmltext]",
+            "<e p=\"a&amp;b>\">  <k  ></k>  </e>",
+        ),
+        ("'<a/><b/>' AS [e!1!!xmltext]", "<e></e>"),
+        ("'<a/>' AS [e!1!!xmltext!hide], 2 AS [e!1!b]", "<e b=\"2\"/>"),
+    ] {
+        assert_eq!(session.rows(&explicit(columns)), xml, "{columns}");
+    }
+}
+
+#[test]
+fn columns_of_xml_in_explicit_are_content_of_no_namespace() {
+    let session = shop();
+    let explicit = |columns: &str| format!("SELECT 1 AS Tag, NULL AS Parent, {columns} FOR XML EXPLICIT");
+    for (columns, xml) in [
+        (
+            "CAST('<b>x</b>' AS xml) AS [e!1!a]",
+            "<e><a><b xmlns=\"\">x</b></a></e>",
+        ),
+        (
+            "(SELECT 9 AS [@v] FOR XML PATH('i'), TYPE) AS [e!1!a]",
+            "<e><a><i v=\"9\" xmlns=\"\"/></a></e>",
+        ),
+        (
+            "CAST('<p:b xmlns:p=\"u\"><c/></p:b><d xmlns=\"v\"/>t' AS xml) AS [e!1!a!element], 1 AS [e!1!n]",
+            "<e n=\"1\"><a><p:b xmlns:p=\"u\"><c/></p:b><d xmlns=\"v\"/>t</a></e>",
+        ),
+        ("CAST('<b/>' AS xml) AS [e!1]", "<e><b xmlns=\"\"/></e>"),
+        ("CAST(NULL AS xml) AS [e!1!a]", "<e/>"),
+        (
+            "CAST('<b/>' AS xml) AS [e!1!a!cdata!hide], 1 AS [e!1!n]",
+            "<e n=\"1\"/>",
+        ),
+    ] {
+        assert_eq!(session.rows(&explicit(columns)), xml, "{columns}");
+    }
 }

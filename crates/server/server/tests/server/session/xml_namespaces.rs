@@ -51,6 +51,21 @@ fn namespaces_are_declared_by_the_outermost_elements_the_last_one_first() {
             "<row xmlns=\"d\"><id>1</id><s xmlns=\"d\"><a>10</a></s></row>",
         ),
         (
+            "WITH XMLNAMESPACES (DEFAULT 'd') SELECT id, (SELECT CAST('<b c=\"1\"><e/></b><p:f xmlns:p=\"u\"/>t' AS xml)) AS x, \
+             CAST('<g xmlns=\"v\"/>' AS xml) FROM t WHERE id = 1 FOR XML PATH",
+            "<row xmlns=\"d\"><id>1</id><x><b c=\"1\" xmlns=\"\"><e/></b><p:f xmlns:p=\"u\"/>t</x><g xmlns=\"v\"/></row>",
+        ),
+        (
+            "WITH XMLNAMESPACES (DEFAULT 'd') SELECT t.id, x.x FROM t JOIN x ON x.x.exist('/*:a/b') = 0 WHERE t.id = 1 \
+             FOR XML AUTO, ROOT",
+            "<root xmlns=\"d\"><t id=\"1\"><x><x><p:a xmlns:p=\"u\"><p:b>1</p:b></p:a></x></x><x><x><a xmlns=\"\"><b>2</b></a></x></x>\
+             </t></root>",
+        ),
+        (
+            "WITH XMLNAMESPACES (DEFAULT 'd') SELECT x FROM (SELECT (SELECT 1 AS a FOR XML PATH, TYPE) AS x) AS n FOR XML AUTO",
+            "<n xmlns=\"d\"><x><row xmlns=\"d\"><a>1</a></row></x></n>",
+        ),
+        (
             "WITH XMLNAMESPACES ('http://www.w3.org/XML/1998/namespace' AS xml) SELECT 'en' AS [@xml:lang] FOR XML PATH",
             "<row xml:lang=\"en\"/>",
         ),
@@ -167,7 +182,20 @@ fn what_is_no_namespace_is_refused() {
             6867,
             "WITH XMLNAMESPACES ('u' AS p) SELECT id AS xmlns FROM t FOR XML RAW",
         ),
-        (40_510, "WITH XMLNAMESPACES (DEFAULT 'u') SELECT x FROM x FOR XML PATH"),
+        (
+            6867,
+            "WITH XMLNAMESPACES ('u' AS p) SELECT [xmlns:p].id FROM t AS [xmlns:p] FOR XML AUTO",
+        ),
+        (6872, "WITH XMLNAMESPACES ('' AS xml) SELECT id FROM t"),
+        (6875, "WITH XMLNAMESPACES ('a\u{1}' AS p) SELECT id FROM t"),
+        (
+            40_510,
+            "WITH XMLNAMESPACES ('http://www.w3.org/2000/xmlns/' AS p) SELECT id FROM t",
+        ),
+        (
+            6846,
+            "WITH XMLNAMESPACES ('u' AS p) SELECT id AS [P:a] FROM t FOR XML PATH",
+        ),
         (
             102,
             "WITH c AS (SELECT 1 AS a), XMLNAMESPACES ('u' AS p) SELECT a FROM c",

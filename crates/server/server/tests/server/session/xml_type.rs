@@ -88,7 +88,7 @@ fn what_is_no_xml_is_refused_with_its_place() {
     let answer = client.batch("SELECT CAST('<a></b>' AS xml)");
     assert_eq!(
         answer.said()[0].text,
-        "XML parsing: line 1, character 8, end tag does not match start tag"
+        "XML parsing: line 1, character 7, end tag does not match start tag"
     );
     all_fail(
         &mut client,

@@ -1,8 +1,9 @@
 //! Writes what constructors make.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use selenite_types::{XmlDocument, XmlNodeWriter, push_attribute_value, push_text};
+use selenite_types::{XmlDocument, XmlNodeWriter, local_name, push_attribute_value, push_text};
 
 use super::super::item::MadeAttribute;
 use super::super::{Binding, Content, ElementConstructor, Item, MadeNode, QueryExpr};
@@ -14,6 +15,8 @@ use crate::{Ends, SqlError};
 pub(crate) struct NodeContent {
     /// Attributes: names with their prefixes, and values. Declarations of namespaces are among them.
     pub attributes: Vec<(Arc<str>, String)>,
+    /// Their namespaces and local names; of a declaration the prefix.
+    names: HashSet<(Arc<str>, Arc<str>)>,
     /// What is inside, as xml.
     pub xml: String,
     /// The text since the last node.
@@ -73,10 +76,10 @@ impl Evaluation<'_> {
                 self.declare(binding, &mut content)?;
             }
         }
-        for (name, _, value) in &element.attributes {
+        for (name, namespace, value) in &element.attributes {
             let items = self.evaluate(value, context)?;
             let value = self.joined(&items)?;
-            self.push_attribute(&mut content, name, value)?;
+            self.push_attribute(&mut content, name, namespace, value)?;
         }
         for part in &element.content {
             match part {
@@ -121,17 +124,35 @@ impl Evaluation<'_> {
             true => Arc::from("xmlns"),
             false => Arc::from(format!("xmlns:{prefix}")),
         };
-        self.push_attribute(content, &name, namespace.to_string())?;
+        let key = (Arc::from(XMLNS_NAMESPACE), Arc::clone(prefix));
+        self.push_named(content, &name, key, namespace.to_string())?;
         self.scope.push((Arc::clone(prefix), Arc::clone(namespace)));
         Ok(())
     }
 
     /// Errors: 6308 for a name that the element has.
-    fn push_attribute(&mut self, content: &mut NodeContent, name: &Arc<str>, value: String) -> Result<(), SqlError> {
-        self.reader.work(value.len() + content.attributes.len() + 1)?;
+    fn push_attribute(
+        &mut self,
+        content: &mut NodeContent,
+        name: &Arc<str>,
+        namespace: &Arc<str>,
+        value: String,
+    ) -> Result<(), SqlError> {
+        let key = (Arc::clone(namespace), Arc::from(local_name(name)));
+        self.push_named(content, name, key, value)
+    }
+
+    fn push_named(
+        &mut self,
+        content: &mut NodeContent,
+        name: &Arc<str>,
+        key: (Arc<str>, Arc<str>),
+        value: String,
+    ) -> Result<(), SqlError> {
+        self.reader.work(value.len() + 1)?;
         self.reader
-            .hold(name.len() + value.len() + size_of::<(Arc<str>, String)>())?;
-        if content.attributes.iter().any(|(known, _)| known == name) {
+            .hold(2 * name.len() + value.len() + 2 * size_of::<(Arc<str>, String)>())?;
+        if !content.names.insert(key) {
             return Err(SqlError::xml_duplicate_attribute(name));
         }
         content.attributes.push((Arc::clone(name), value));
@@ -204,11 +225,20 @@ impl Evaluation<'_> {
         id: selenite_types::XmlNodeId,
         content: &mut NodeContent,
     ) -> Result<(), SqlError> {
-        let Self { reader, scope, .. } = self;
-        XmlNodeWriter::new(document).write_in(id, scope, &mut content.xml, &mut |bytes| {
+        let Self {
+            reader,
+            scope,
+            prolog,
+            made,
+            ..
+        } = self;
+        let mut writer = XmlNodeWriter::new(document).of_query(prolog, *made);
+        writer.write_in(id, scope, &mut content.xml, &mut |bytes| {
             reader.work(bytes + 1)?;
             reader.hold(bytes)
-        })
+        })?;
+        *made = writer.made();
+        Ok(())
     }
 
     /// Places an attribute on the element whose content has it.
@@ -228,7 +258,7 @@ impl Evaluation<'_> {
                 self.declare(&binding, content)?;
             }
         }
-        self.push_attribute(content, name, value)
+        self.push_attribute(content, name, namespace, value)
     }
 
     /// The values of items, with blanks between them.
@@ -245,12 +275,26 @@ impl Evaluation<'_> {
 }
 
 impl NodeContent {
+    /// Whether there is an attribute of a name.
+    pub fn has(&self, name: &str, namespace: &Arc<str>) -> bool {
+        self.names
+            .contains(&(Arc::clone(namespace), Arc::from(local_name(name))))
+    }
+
+    /// Whether a prefix is declared, the default for none.
+    pub fn declares(&self, prefix: &str) -> bool {
+        self.names.contains(&(Arc::from(XMLNS_NAMESPACE), Arc::from(prefix)))
+    }
+
     /// Writes the text since the last node.
     pub fn flush(&mut self) {
         push_text(&mut self.xml, &self.text);
         self.text.clear();
     }
 }
+
+/// The namespace of declarations.
+const XMLNS_NAMESPACE: &str = "http://www.w3.org/2000/xmlns/";
 
 impl SqlError {
     /// 9342: xml from outside that is not inserted as it is.

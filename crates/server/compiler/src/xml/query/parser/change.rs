@@ -11,9 +11,7 @@ impl XmlChange {
     /// Errors: 6306 for an empty text, 6305 for what is no change; those of queries, and of what is changed.
     pub fn parse(text: &str) -> Result<Self, SqlError> {
         if text.trim().is_empty() {
-            let text = "Invalid XQuery expression passed to XML data type method.";
-            // 6306: an empty text.
-            return Err(SqlError::new(6306, Ends::Batch, text));
+            return Err(SqlError::xml_query_missing());
         }
         let mut parser = Parser::new(text, "modify");
         parser.prolog()?;
@@ -42,6 +40,7 @@ impl XmlChange {
             kind,
             externals: parser.externals,
             inserted,
+            prolog: parser.declared,
         })
     }
 }

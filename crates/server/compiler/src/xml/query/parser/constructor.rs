@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use selenite_types::is_xml_name;
+use selenite_types::{is_xml_name, is_xml_name_part};
 
-use super::super::token::{Token, is_name_part, reference};
+use super::super::token::{Token, reference, reference_fault};
 use super::super::{Binding, Content, ElementConstructor, QueryExpr};
 use super::{Parse, Parser};
 
@@ -173,7 +173,7 @@ impl<'a> Parser<'a> {
     /// A name with an optional prefix.
     fn markup_name(&self, rest: &'a str) -> Parse<(&'a str, &'a str)> {
         let end = rest
-            .find(|sign| sign != ':' && !is_name_part(sign))
+            .find(|sign| sign != ':' && !is_xml_name_part(sign))
             .unwrap_or(rest.len());
         let (name, rest) = rest.split_at(end);
         let is_name = match name.split_once(':') {
@@ -235,14 +235,17 @@ impl<'a> Parser<'a> {
         )
     }
 
-    /// Errors: 2282 for an entity that there is not.
+    /// Errors: 2282, 2283 and 2285 for a reference that there is not.
     fn push_reference(&self, text: &mut String, behind: &'a str) -> Parse<&'a str> {
         match reference(behind) {
             Some((character, length)) => {
                 text.push(character);
                 Ok(&behind[length..])
             }
-            None => Err(self.error(2282, "Invalid entity reference")),
+            None => {
+                let (number, text) = reference_fault(behind);
+                Err(self.error(number, &text))
+            }
         }
     }
 

@@ -53,11 +53,15 @@ impl Parser<'_> {
             }
         }
         self.check_comparable(&left, &right, if is_of_values { word } else { sign })?;
-        Ok(QueryExpr::Compare(*comparison, Box::new(left), Box::new(right)))
+        let typed = left.kind().is_typed() && right.kind().is_typed();
+        Ok(QueryExpr::Compare(*comparison, typed, Box::new(left), Box::new(right)))
     }
 
-    /// Errors: 2234 for values of types that are not compared.
+    /// Errors: 2234 for values of types that are not compared, 40510 for values of several types.
     fn check_comparable(&self, left: &QueryExpr, right: &QueryExpr, operator: &str) -> Parse<()> {
+        if left.kind() == Kind::Mixed || right.kind() == Kind::Mixed {
+            return Err(self.refused("a comparison of values of several types"));
+        }
         let is_typed = |kind: Kind| matches!(kind, Kind::Numbers | Kind::Texts | Kind::Booleans);
         if left.kind() == right.kind() || !is_typed(left.kind()) || !is_typed(right.kind()) {
             return Ok(());
@@ -137,18 +141,21 @@ impl Parser<'_> {
         self.check_read(operand, "data()")?;
         self.check_single(operand, operator)?;
         match operand.kind() {
-            Kind::Texts | Kind::Booleans => {
-                let text = format!(
-                    "The argument of '{operator}' must be of a single numeric primitive type or \
-                     'http://www.w3.org/2004/07/xpath-datatypes#untypedAtomic'. Found argument of type '{}'.",
-                    operand.described()
-                );
-                Err(self.error(9308, &text))
-            }
+            Kind::Texts | Kind::Booleans => Err(self.no_operand(operator, operand)),
             Kind::Empty | Kind::Nodes | Kind::Made | Kind::Numbers | Kind::Untyped | Kind::External | Kind::Mixed => {
                 Ok(())
             }
         }
+    }
+
+    /// 9308: what an operator or a function does not take.
+    pub(super) fn no_operand(&self, of: &str, operand: &QueryExpr) -> crate::SqlError {
+        let text = format!(
+            "The argument of '{of}' must be of a single numeric primitive type or \
+             'http://www.w3.org/2004/07/xpath-datatypes#untypedAtomic'. Found argument of type '{}'.",
+            operand.described()
+        );
+        self.error(9308, &text)
     }
 }
 

@@ -69,6 +69,7 @@ impl Parser<'_> {
             Some(Token::Sign("<")) => return self.direct().map(Some),
             Some(Token::Sign("(")) => {}
             Some(Token::Name(_)) => return self.named_primary(),
+            Some(Token::BadReference(_)) => return Err(self.unexpected()),
             Some(Token::Sign(_) | Token::Other(_)) | None => return Ok(None),
         }
         self.lexer.skip(1);
