@@ -15,6 +15,7 @@ each_host = pytest.mark.parametrize("host", OLD_AND_NEW, ids=lambda host: host.n
 RECIPIENT = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"
 # Of the engine alone.
 ENGINE_FUNCTIONS = [
+    "announce('main', 1)",
     "apply(1)",
     "cut('main')",
     "drop_pages()",

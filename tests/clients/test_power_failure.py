@@ -257,14 +257,11 @@ def run_traced(trace: Path, *command: str) -> None:
     subprocess.run([*traced, *command], check=True, env=environment)
 
 
-@pytest.mark.parametrize("mode", ["wal", "delete"])
-@pytest.mark.parametrize("goal", ["encrypt", "decrypt"])
-def test_each_commit_is_there_after_a_power_failure(goal: str, mode: str, folder: Path, loaded: None) -> None:
-    chance = random.Random(SEED)
+def make(folder: Path, mode: str, goal: str) -> Path:
+    """A database of 59 rows that is to be encrypted or decrypted, in a folder of its own."""
     selenite(folder, "keygen", "-o", "key.txt")
-    key, place, notes, trace = folder / "key.txt", folder / "place", folder / "notes", folder / "trace"
-    place.mkdir()
-    database = place / "app.db"
+    database = folder / "place" / "app.db"
+    database.parent.mkdir()
     with closing(sqlite3.connect(database)) as db:
         db.execute(f"PRAGMA journal_mode = {mode}")
         db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, filler)")
@@ -272,6 +269,15 @@ def test_each_commit_is_there_after_a_power_failure(goal: str, mode: str, folder
         db.commit()
     if goal != "encrypt":
         selenite(folder, "-i", "key.txt", "encrypt", str(database))
+    return database
+
+
+@pytest.mark.parametrize("mode", ["wal", "delete"])
+@pytest.mark.parametrize("goal", ["encrypt", "decrypt"])
+def test_each_commit_is_there_after_a_power_failure(goal: str, mode: str, folder: Path, loaded: None) -> None:
+    chance = random.Random(SEED)
+    database = make(folder, mode, goal)
+    key, place, notes, trace = folder / "key.txt", folder / "place", folder / "notes", folder / "trace"
     online = ["--online", "--ignore-unseen"]
     more = {"encrypt": online, "decrypt": [*online, "--confirm", "app.db"]}[goal]
     before = {path.name: path.read_bytes() for path in place.iterdir()}
@@ -294,6 +300,34 @@ def test_each_commit_is_there_after_a_power_failure(goal: str, mode: str, folder
         shutil.rmtree(image)
     assert replay.committed == replay.begun == len(rows(database, key))
     assert len(found) > 50
+
+
+@pytest.mark.parametrize("mode", ["wal", "delete"])
+@pytest.mark.parametrize("goal", ["encrypt", "decrypt"])
+def test_a_database_that_no_one_uses_is_whole_after_a_power_failure(
+    goal: str, mode: str, folder: Path, loaded: None
+) -> None:
+    chance = random.Random(SEED)
+    database = make(folder, mode, goal)
+    key, place, trace = folder / "key.txt", folder / "place", folder / "trace"
+    before = {path.name: path.read_bytes() for path in place.iterdir()}
+    run_traced(trace, COMMAND, "-i", str(key), goal, str(database))
+    chosen = moments(list(Replay(Disk(place, before), folder / "notes").steps(trace)), chance, 30)
+    disk = Disk(place, before)
+    is_plain = []
+    for number, call in enumerate(Replay(disk, folder / "notes").steps(trace)):
+        for copy in range(3 if number in chosen else 0):
+            image = folder / f"image-{number}-{copy}"
+            how = f"after call {number} ({call}): {disk.image(image, chance)}"
+            assert rows(image / "app.db", key) == list(range(1, 60)), how
+            is_plain.append((image / "app.db").read_bytes().startswith(b"SQLite format 3"))
+            if is_plain[-1]:
+                # Once the extension has opened it, any program does.
+                with closing(sqlite3.connect(image / "app.db")) as db:
+                    assert db.execute("SELECT count(*) FROM t").fetchall() == [(59,)], how
+            shutil.rmtree(image)
+    assert any(is_plain) and not all(is_plain) and len(is_plain) > 45
+    assert rows(database, key) == list(range(1, 60))
 
 
 MARKER = "a row that is in no file"

@@ -6,7 +6,10 @@
 //! - no-log-at-rename: when the new file gets its name, the old connection has neither WAL nor
 //!   journal: SQLite deletes them by name, which would then be that of the new database's files.
 //! - old-file-retired: the old file is retired before the lock is released: a process that still
-//!   has it open gets an error at its next read.
+//!   has it open gets an error at its next read. After a kill, too: an unencrypted file is marked
+//!   before the rename, which the next connection of the VFS takes back if the rename did not
+//!   follow; connections look at the name of an encrypted one (`selenite_vfs`,
+//!   `main_file/move_over.rs`: mark-is-taken-back, nothing-old-is-read).
 //! - locked-file-has-the-name: the locked file is the one at the path. A connection that waits for
 //!   the lock of a file may get it after another file has replaced that one: a copy of the old file
 //!   would then replace the new one, and logs would be deleted by name. (A replaced file is usually
@@ -110,17 +113,28 @@ impl ExclusiveSource {
             .check_name(storage)
             .and_then(|()| self.put_away_logs(storage))
             .and_then(|()| self.check_name(storage))
+            .and_then(|()| self.announce(true))
             .and_then(|()| draft.replace(&self.path));
         if let Err(error) = replaced {
+            let _ = self.announce(false);
             self.take_back(storage);
             return Err(error);
         }
-        // Retired only after the new name is on disk: before, a power failure could bring the old
-        // file back.
+        // An encrypted file is retired only after the new name is on disk: before, a power failure
+        // could bring it back.
         sync_folder(storage, &self.path)?;
         let retired = self.database.text("SELECT selenite_retire('main')");
         let closed = self.database.batch("ROLLBACK").and_then(|()| self.database.close());
         Ok(retired.and(closed.map(|()| String::new())).err())
+    }
+
+    /// Marks an unencrypted file as one whose name another takes, or takes the mark back.
+    fn announce(&self, is_next: bool) -> Result<(), EngineError> {
+        let is_next = u8::from(is_next);
+        let announced = self
+            .database
+            .text(&format!("SELECT selenite_announce('main', {is_next})"));
+        announced.map(drop)
     }
 
     /// `no-log-at-rename`: the lock is held throughout: a change of locking mode alone releases

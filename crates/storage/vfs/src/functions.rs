@@ -12,7 +12,7 @@ use crate::error::VfsError;
 use crate::ffi::{Code, Entry, FunctionCall, LockLevel, SyncFlags, Table, Value, forget_cached};
 use crate::forecast;
 use crate::hand_over::{self, HandOver};
-use crate::main_file::{EpochPages, MainFile, hand_over::retire_plain, status};
+use crate::main_file::{EpochPages, MainFile, hand_over::announce_alone, hand_over::retire_plain, status};
 use crate::metrics;
 use crate::own_descriptors;
 use crate::selenite::{host_of, last_error_of, make_default};
@@ -92,6 +92,11 @@ pub const ENGINE_FUNCTIONS: &[Entry] = &[
         name: c"selenite_open_references",
         arguments: 0,
         body: open_references,
+    },
+    Entry {
+        name: c"selenite_announce",
+        arguments: 2,
+        body: announce,
     },
     Entry {
         name: c"selenite_retire",
@@ -209,18 +214,34 @@ fn reserve(call: &FunctionCall<'_>) -> Result<Value, String> {
     Ok(Value::Integer(i64::from(count)))
 }
 
+/// `selenite_announce(schema, 1)`: marks an unencrypted file before another one takes its name, as `selenite_retire`
+/// does; with 0 it takes the mark back. Needs the exclusive lock.
+fn announce(call: &FunctionCall<'_>) -> Result<Value, String> {
+    let is_next = call.integer(1).ok_or("selenite_announce takes 1 or 0")? != 0;
+    with_main(call, 0, |main| {
+        check_exclusive(main)?;
+        announce_alone(main, is_next)
+    })?;
+    Ok(Value::Integer(1))
+}
+
+fn check_exclusive(main: &MainFile) -> Result<(), VfsError> {
+    if main.database.lock().level < LockLevel::EXCLUSIVE {
+        return Err(VfsError::Setting(
+            "a file is retired after BEGIN EXCLUSIVE, in rollback mode".to_owned(),
+        ));
+    }
+    Ok(())
+}
+
 /// `selenite_retire(schema)`: marks a file that was replaced by another of the same name, so that a
 /// connection that still has it open gets an error at its next read instead of stale data. Needs
 /// the exclusive lock.
 fn retire(call: &FunctionCall<'_>) -> Result<Value, String> {
     with_main(call, 0, |main| {
+        check_exclusive(main)?;
         let database = main.database.clone();
         let mut inner = database.lock();
-        if inner.level < LockLevel::EXCLUSIVE {
-            return Err(VfsError::Setting(
-                "selenite_retire needs BEGIN EXCLUSIVE, in rollback mode".to_owned(),
-            ));
-        }
         match inner.content() {
             Content::Sealed(_) => database.change_superblock(&mut inner, |unlocked: &Unlocked| {
                 let mut next = unlocked.with_generation(unlocked.superblock.generation + 1);

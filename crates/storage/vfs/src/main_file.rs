@@ -30,6 +30,7 @@ mod pragma;
 mod read;
 mod read_ahead;
 mod read_lock;
+mod retired_versions;
 mod snapshot;
 pub(crate) mod status;
 mod write;

@@ -6,17 +6,20 @@
 //! steps, during SQLite's writes.
 
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use rusqlite::{Connection, ErrorCode};
 use selenite::storage::Disk;
-use selenite::{Cell, Encrypt, FileContent, Target, Watch, decrypt, encrypt, inspect, verify};
+use selenite::{Access, Cell, Encrypt, FileContent, Target, Watch, decrypt, encrypt, inspect, verify};
 use selenite_testing::own_process::test_command;
 
 use crate::pausing::{Pausing, Steps, watch};
+use crate::power::Power;
 use crate::support::{Fixture, query, query_plain};
 
 const NOTES: &str = "PRAGMA page_size = 1024;
@@ -58,9 +61,9 @@ fn child() {
     let stop_at: u32 = std::env::var("SELENITE_TEST_STOP_AT").unwrap().parse().unwrap();
     let key = std::env::var("SELENITE_TEST_KEY").unwrap();
     let is_encryption = std::env::var("SELENITE_TEST_ENCRYPT").is_ok();
-    let access = selenite::Access {
+    let access = Access {
         identity: Some(key.parse().unwrap()),
-        ..selenite::Access::default()
+        ..Access::default()
     };
     let steps = Arc::new(StopAt {
         stop_at,
@@ -166,7 +169,7 @@ fn kill_everywhere(is_encryption: bool, mode: &str, seed: u64) {
     let count = step_count(is_encryption, mode);
     println!("{count} steps, seed {seed}");
     // The last steps are those around the rename: all of them, and some of the others.
-    let mut stops: Vec<u32> = (count.saturating_sub(14)..count).collect();
+    let mut stops: Vec<u32> = (count.saturating_sub(LAST_STEPS)..count).collect();
     let mut state = seed;
     for _ in 0..12 {
         stops.push(u32::try_from(random(&mut state) % u64::from(count)).unwrap());
@@ -223,4 +226,97 @@ fn a_kill_while_encrypting_a_database_in_wal_mode_leaves_one_whole_database() {
 #[test]
 fn a_kill_while_decrypting_leaves_one_whole_database() {
     kill_everywhere(false, "WAL", 0x5eed_0003);
+}
+
+/// As many, at the end.
+const LAST_STEPS: u32 = 14;
+/// More than there are from the last look at the name on.
+const STEPS_AROUND_RENAME: u32 = 6;
+
+fn count_of_notes(connection: &Connection) -> Result<i64, Option<ErrorCode>> {
+    let count = connection.query_row("SELECT count(*) FROM note", [], |row| row.get(0));
+    count.map_err(|error| error.sqlite_error_code())
+}
+
+/// It was open before, without a lock: an unencrypted file in any program, an encrypted one in an application that does
+/// not go on in the other file.
+#[test]
+fn no_connection_reads_on_in_a_file_that_lost_its_name_wherever_a_kill_came() {
+    for is_encryption in [true, false] {
+        let count = step_count(is_encryption, "DELETE");
+        let mut renamed = 0;
+        for stop_at in count.saturating_sub(STEPS_AROUND_RENAME)..count {
+            let fixture = Fixture::new();
+            let (path, _) = prepare(&fixture, is_encryption, "DELETE");
+            let before = std::fs::metadata(&path).unwrap().ino();
+            let open = || match is_encryption {
+                true => Connection::open(&path).unwrap(),
+                false => Connection::open(fixture.access().uri(&path).as_str()).unwrap(),
+            };
+            let (idle, never_used) = (open(), open());
+            assert_eq!(count_of_notes(&idle), Ok(3000));
+            let said = run_child(&fixture, &path, is_encryption, stop_at);
+            if std::fs::metadata(&path).unwrap().ino() == before {
+                continue;
+            }
+            let refused = match is_encryption {
+                true => ErrorCode::NotADatabase,
+                false => ErrorCode::SystemIoFailure,
+            };
+            for connection in [&idle, &never_used, &idle] {
+                assert_eq!(count_of_notes(connection), Err(Some(refused)), "{said}");
+            }
+            renamed += 1;
+        }
+        assert!(renamed > 1, "{renamed}");
+    }
+}
+
+/// It is marked as one that lost its name.
+#[test]
+fn a_file_that_kept_its_name_is_read_again_by_all_once_the_extension_has_opened_it() {
+    for mode in ["DELETE", "WAL"] {
+        let count = step_count(true, mode);
+        let mut marked = 0;
+        for stop_at in count.saturating_sub(STEPS_AROUND_RENAME)..count {
+            let fixture = Fixture::new();
+            let (path, rows) = prepare(&fixture, true, mode);
+            if run_child(&fixture, &path, true, stop_at) != "stopped at rename" {
+                continue;
+            }
+            marked += 1;
+            let stock = || count_of_notes(&Connection::open(&path).unwrap());
+            assert_eq!(stock(), Err(Some(ErrorCode::NotADatabase)), "{mode}");
+            assert_eq!(query_plain(&path, DUMP), rows, "{mode}");
+            assert_eq!(stock(), Ok(3000), "{mode}");
+            // Without a log, it is in rollback mode.
+            assert_eq!(std::fs::read(&path).unwrap()[18..20], [1, 1], "{mode}");
+        }
+        assert_eq!(marked, 1, "{mode}");
+    }
+}
+
+/// The mark is taken back if the rename fails.
+#[test]
+fn an_error_at_any_step_leaves_a_file_that_any_program_reads_or_the_encrypted_one() {
+    for mode in ["DELETE", "WAL"] {
+        let mut replaced = 0;
+        for fails_at in 0.. {
+            let fixture = Fixture::new();
+            let (path, _) = prepare(&fixture, true, mode);
+            let power = Power::failing_at(fails_at);
+            let ended = encrypt(&power, &path, &fixture.access(), &Encrypt::default(), &Watch::none());
+            if matches!(inspect(&Disk, &path).unwrap(), FileContent::Plain) {
+                assert!(ended.is_err(), "{mode}, {fails_at}");
+                let found = count_of_notes(&Connection::open(&path).unwrap());
+                assert_eq!(found, Ok(3000), "{mode}, {fails_at}");
+            } else {
+                replaced += 1;
+            }
+            if power.step_count() < fails_at {
+                break;
+            }
+        }
+        assert!(replaced > 1, "{replaced}");
+    }
 }

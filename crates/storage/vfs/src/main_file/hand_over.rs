@@ -12,12 +12,11 @@
 //! - retired-before: an unencrypted file is marked as retired before it loses its name: a process that opened it without
 //!   the extension, and has no lock yet, must not write on in a file without a name, with the new file's log, if this
 //!   process is killed. A file with its name is no such file: the mark is taken back (`move_over.rs`, mark-is-taken-back).
+//!   A database that no other connection uses is marked in the same way (`announce_alone`).
 
 use super::MainFile;
-use super::move_over::{
-    CHECKPOINT_LOCK, LOCK_COUNT, PENDING_BYTE, RETIRED_VERSIONS, VERSIONS, VERSIONS_AT, WAL_VERSIONS, WRITE_LOCK,
-    silence,
-};
+use super::move_over::{CHECKPOINT_LOCK, LOCK_COUNT, PENDING_BYTE, WRITE_LOCK, silence};
+use super::retired_versions::{VERSIONS, VERSIONS_AT, WAL_VERSIONS, before_retired, retired};
 use crate::database::Content;
 use crate::error::VfsError;
 use crate::ffi::{ByteLock, Code, ShmLock, ShmRegion, SyncFlags, descriptors_of, lock_byte_of_description};
@@ -219,12 +218,30 @@ impl<'a> HandOver<'a> {
     }
 }
 
-/// Marks an unencrypted file that was replaced.
+/// Marks an unencrypted file before another one takes its name (`is_next`), or takes the mark back after a rename that
+/// failed. The connection has EXCLUSIVE, and there is no log. Where files can't be told apart by their names, nothing
+/// could take the mark back later: there the file is marked after the rename alone.
+///
+/// # Errors
+/// Those of the VFS below. The rename must not follow then.
+pub(crate) fn announce_alone(main: &MainFile, is_next: bool) -> Result<(), VfsError> {
+    match main.database.content() {
+        Content::Plain if !is_next => main.unretire_plain(),
+        Content::Plain if main.has_its_name() => retire_plain(&mut main.database.lock().lower),
+        Content::Plain | Content::Sealed(_) | Content::Empty => Ok(()),
+    }
+}
+
+/// Marks an unencrypted file that is being replaced, or was, unless it is marked.
 pub(crate) fn retire_plain(lower: &mut crate::ffi::LowerFile) -> Result<(), VfsError> {
     let mut header = [0; 100];
     lower.read(&mut header, 0)?;
+    let versions = [header[18], header[19]];
+    if before_retired(&versions).is_some() {
+        return Ok(());
+    }
+    header[VERSIONS].copy_from_slice(&retired(versions));
     // The change counter makes every connection read page 1 again.
-    header[VERSIONS].copy_from_slice(&RETIRED_VERSIONS);
     for counter in [24, 92] {
         let bytes = [
             header[counter],

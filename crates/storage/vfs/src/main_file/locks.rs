@@ -66,7 +66,7 @@ impl MainFile {
     /// `may_move_at_once`, and checks the superblocks (kind-checked-under-lock, generation-before-sealing).
     fn enter(&mut self, may_move_at_once: bool, is_first: bool) -> Result<(), VfsError> {
         if may_move_at_once {
-            self.move_at_once()?;
+            self.move_or_stay()?;
         }
         if !is_first {
             return Ok(());

@@ -38,6 +38,8 @@
 //!   is erased. With PENDING shared meanwhile no other process is about to replace it.
 //! - no-log-by-name: a connection whose file has lost its name, and that does not move, opens no log: it would be that of
 //!   the file which has the name.
+//! - nothing-old-is-read: an encrypted file is retired only after another one has its name. A connection to it that has no
+//!   log, and does not move, looks at the name with its first lock: a kill in between leaves a file that is not retired.
 //! - index-unlinked: the new database has an index of its own. If the process that replaced the old one was killed
 //!   before the old index was deleted, the next connection deletes it, under all its locks and once (`GONE`): two
 //!   descriptors of one index in a process would release each other's locks.
@@ -45,12 +47,12 @@
 use std::ffi::CString;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
-use std::ops::Range;
 use std::path::Path;
 
 use selenite_format::journal;
 
 use super::MainFile;
+use super::retired_versions::{VERSIONS, VERSIONS_AT, before_retired};
 use crate::database::{Content, Inner};
 use crate::error::VfsError;
 use crate::ffi::{
@@ -377,7 +379,19 @@ impl MainFile {
         }
     }
 
-    /// `first-lock-moves`: called after a lock was taken, and before the log is opened. Returns whether it moved.
+    /// `first-lock-moves`, `nothing-old-is-read`: called after a lock was taken, and before the log is opened.
+    pub(super) fn move_or_stay(&mut self) -> Result<(), VfsError> {
+        let is_sealed = matches!(self.database.lock().content(), Content::Sealed(_));
+        if !is_sealed {
+            return self.move_at_once().map(drop);
+        }
+        if self.is_left_behind() && !self.move_at_once()? {
+            return Err(VfsError::Retired);
+        }
+        Ok(())
+    }
+
+    /// `first-lock-moves`. Returns whether it moved.
     pub(super) fn move_at_once(&mut self) -> Result<bool, VfsError> {
         if !self.may_move() || !self.is_left_behind() {
             return Ok(false);
@@ -389,13 +403,15 @@ impl MainFile {
     /// Called with what was read from an unencrypted file. Returns whether it is page 1 of a retired one, and the
     /// connection has moved: the page is to be read again.
     pub(super) fn move_from_retired(&mut self, read: &mut [u8], offset: u64) -> Result<bool, VfsError> {
-        let versions = read.get_mut(VERSIONS).filter(|_| offset == 0);
-        let Some(versions) = versions.filter(|found| is_marked(found)) else {
+        let Some(versions) = read.get_mut(VERSIONS).filter(|_| offset == 0) else {
+            return Ok(false);
+        };
+        let Some(before) = before_retired(versions) else {
             return Ok(false);
         };
         let is_locked = self.read_lock.level() != LockLevel::NONE;
         if self.has_its_name() {
-            versions.copy_from_slice(&WAL_VERSIONS);
+            versions.copy_from_slice(&before);
             if is_locked {
                 self.erase_mark();
             }
@@ -427,7 +443,8 @@ impl MainFile {
     }
 
     /// Takes the mark back that an unencrypted file is retired, unless it has lost its name. Others may write page 1
-    /// meanwhile: the database is in WAL mode as long as this connection has SHARED, so that they write the same there.
+    /// meanwhile if the database is in WAL mode: it is as long as this connection has SHARED, and they write the same
+    /// there.
     pub(super) fn unretire_plain(&self) -> Result<(), VfsError> {
         if !self.has_its_name() {
             return Ok(());
@@ -435,8 +452,8 @@ impl MainFile {
         let mut inner = self.database.lock();
         let mut versions = [0; 2];
         inner.lower.read(&mut versions, VERSIONS_AT)?;
-        if is_marked(&versions) {
-            inner.lower.write(&WAL_VERSIONS, VERSIONS_AT)?;
+        if let Some(before) = before_retired(&versions) {
+            inner.lower.write(&before, VERSIONS_AT)?;
         }
         Ok(())
     }
@@ -458,7 +475,7 @@ impl MainFile {
         match inner.content() {
             Content::Plain => {
                 let mut header = [0; 20];
-                inner.lower.read(&mut header, 0).is_ok() && header[VERSIONS] == RETIRED_VERSIONS
+                inner.lower.read(&mut header, 0).is_ok() && before_retired(&header[VERSIONS]).is_some()
             }
             Content::Sealed(_) => self.database.refresh(&mut inner).is_err_and(|error| error.is_retired()),
             Content::Empty => false,
@@ -599,21 +616,6 @@ pub fn silence(content: &Content) -> u32 {
     }
 }
 
-/// Where page 1 has the write and read versions (sqlite.org/fileformat.html, 1.3.3).
-pub(super) const VERSIONS: Range<usize> = 18..20;
-pub(super) const VERSIONS_AT: u64 = 18;
-/// Those of a retired unencrypted file: no SQLite knows them.
-pub(super) const RETIRED_VERSIONS: [u8; 2] = [255, 255];
-/// Whether a file is retired. After a power failure one of the two may be written.
-fn is_marked(versions: &[u8]) -> bool {
-    versions
-        .iter()
-        .zip(RETIRED_VERSIONS)
-        .any(|(&found, retired)| found == retired)
-}
-
-/// Those of a database in WAL mode.
-pub(super) const WAL_VERSIONS: [u8; 2] = [2, 2];
 /// PENDING_BYTE (os.h).
 pub(super) const PENDING_BYTE: u64 = 0x4000_0000;
 
