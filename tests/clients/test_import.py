@@ -246,14 +246,17 @@ def test_a_hot_journal_that_does_not_count_its_records_is_rolled_back_or_refused
     assert rows_of_new(secrets) == made.rows[len(SCHEMA) :]
     # The checksum of the first record: records behind it are right, as the transaction changes every page of the table.
     page_size = int.from_bytes(content[24:28], "big")
-    content[int.from_bytes(content[20:24], "big") + 4 + page_size] ^= 1
+    sector = int.from_bytes(content[20:24], "big")
+    content[sector + 4 + page_size] ^= 1
     journal.write_bytes(content)
     (secrets / "new.db").unlink()
     done = run_import(secrets, *key_of(how["key"]))
-    assert done.returncode == 5 and "records behind it were not restored" in done.stderr, done.stderr
+    damage = f"journal record 0, page {int.from_bytes(content[sector : sector + 4], 'big')}: its checksum is wrong"
+    assert done.returncode == 5 and damage in done.stderr, done.stderr
     assert not (secrets / "new.db").exists()
     done = run_import(secrets, *key_of(how["key"]), "--skip-bad")
-    assert done.returncode == 5 and "records behind it were not restored" in done.stderr, done.stderr
+    assert done.returncode == 5 and f"{damage}: not rolled back" in done.stderr, done.stderr
+    assert done.stderr.count("not rolled back") == 1, done.stderr
 
 
 @pytest.mark.parametrize("journal", ["delete", "wal"])

@@ -1,8 +1,8 @@
 //! `selenite salvage`.
 
-use selenite::Access;
 use selenite::salvage::{Hole, Lost, Salvaged, SchemaState, TableReport, salvage};
 use selenite::storage::Disk;
+use selenite::{Access, BadPageOrigin};
 use serde_json::{Value, json};
 
 use crate::arguments;
@@ -37,11 +37,14 @@ fn report_losses(salvaged: &Salvaged) -> Result<(), CliError> {
     }
     more(salvaged.bad_count, salvaged.bad_pages.len(), "page");
     for pages in page_ranges(&salvaged.uncertain_pages) {
-        say!("{pages}: may be out of date: the newest version may have been in a damaged part of a log");
+        say!("{pages}: used, but the version of the last commit may have been in a damaged part of a log");
     }
     more(salvaged.uncertain_count, salvaged.uncertain_pages.len(), "page");
     for bad in &salvaged.bad_logs {
-        note(&format!("{bad}: commits after this point may be lost"));
+        note(&match bad.origin {
+            BadPageOrigin::Journal => format!("{bad}: not rolled back"),
+            BadPageOrigin::Wal | BadPageOrigin::Database => format!("{bad}: commits after this point may be lost"),
+        });
     }
     match salvaged.schema {
         SchemaState::Whole => {}

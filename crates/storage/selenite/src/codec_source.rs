@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use selenite_codec::Codec;
 use selenite_vfs::ffi::Code;
 
-use logs::Log;
+use logs::{Log, NotRestored};
 
 use crate::bad_page::BadPage;
 use crate::draft::beside;
@@ -27,7 +27,7 @@ pub struct SourcePages {
     page_count: u32,
     /// Those of the file alone.
     own_count: u32,
-    bad_logs: Vec<BadPage>,
+    not_restored: NotRestored,
     /// The offsets in the log of pages whose committed image is there.
     in_log: HashMap<u32, u64>,
     /// The reserved bytes at the end of each page, as the header has them.
@@ -57,7 +57,7 @@ impl SourcePages {
             page_size,
             page_count: own_count,
             own_count,
-            bad_logs: Vec::new(),
+            not_restored: NotRestored::default(),
             in_log: HashMap::new(),
             reserve: 0,
             is_wal: false,
@@ -89,7 +89,7 @@ impl SourcePages {
         if let Some(found) = found {
             self.page_count = found.page_count;
             self.in_log = found.pages;
-            self.bad_logs.extend(found.damage);
+            self.not_restored = found.not_restored;
             self.log = Some(file);
         }
     }
@@ -117,7 +117,14 @@ impl SourcePages {
 
     /// What is damaged in the journal.
     pub fn bad_logs(&self) -> &[BadPage] {
-        &self.bad_logs
+        &self.not_restored.records
+    }
+
+    /// Whether a page's image, if it has one, is certainly that of the last commit (no-uncommitted-substitute in
+    /// `codec_source/logs.rs`).
+    pub fn is_certain(&self, page_no: u32) -> bool {
+        let may_lack_record = self.not_restored.may_be_others || self.not_restored.pages.contains(&page_no);
+        !may_lack_record || self.in_log.contains_key(&page_no)
     }
 
     /// Whether it is SQLite's lock-byte page, which is never written.
@@ -153,6 +160,9 @@ impl SourcePages {
     }
 
     fn decrypt(&self, page_no: u32, out: &mut [u8]) -> Result<(), Code> {
+        if page_no != 1 && self.not_restored.pages.contains(&page_no) {
+            return Err(Code::CORRUPT);
+        }
         let in_log = self.in_log.get(&page_no).copied();
         let (file, offset) = match (in_log, &self.log) {
             (Some(offset), Some(log)) => (log, offset),

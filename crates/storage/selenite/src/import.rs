@@ -207,7 +207,7 @@ impl Opened {
         let bad_logs = self.source.pages()?.bad_logs();
         if let Some(bad) = bad_logs.first() {
             return Err(EngineError::Refused {
-                what: format!("{}: its journal: {bad}", self.path.display()),
+                what: format!("{}: {bad}", self.path.display()),
                 pages: bad_logs.to_vec(),
             });
         }

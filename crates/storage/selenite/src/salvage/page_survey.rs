@@ -60,7 +60,7 @@ impl SalvagedPages<'_> {
     pub fn is_certain(&self, page_no: u32) -> bool {
         match self {
             Self::Snapshot(snapshot) => snapshot.is_certain(page_no),
-            Self::Imported(_) => true,
+            Self::Imported(pages) => pages.is_certain(page_no),
         }
     }
 
@@ -171,7 +171,7 @@ impl<'a> PageSurvey<'a> {
     }
 
     /// The pages that are readable, but whose newest image may be lost (no-older-substitute in
-    /// `snapshot.rs`).
+    /// `snapshot.rs`), or whose committed one may (no-uncommitted-substitute in `codec_source/logs.rs`).
     pub fn uncertain_pages(&self) -> impl Iterator<Item = u32> {
         (1..=self.pages.page_count())
             .zip(&self.marks)

@@ -34,7 +34,7 @@ pub struct Salvaged {
     pub uncertain_pages: Vec<u32>,
     /// How many pages are uncertain.
     pub uncertain_count: u64,
-    /// Bad parts of the logs: later commits may be lost.
+    /// Bad parts of the logs: later commits may be lost; of a journal, records that were not rolled back.
     pub bad_logs: Vec<BadPage>,
     /// Whether every table, index, view and trigger is known.
     pub schema: SchemaState,
