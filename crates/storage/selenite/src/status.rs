@@ -10,7 +10,7 @@ use crate::error::io_error;
 use crate::raw_file::RawFile;
 use crate::sealed::{readable_key, summary, unlocked_status};
 use crate::storage::Storage;
-use crate::superblock_file::{FileContent, Superblocks, inspect_file};
+use crate::superblock_file::{Copies, FileContent, Superblocks};
 use crate::{Access, EngineError, PhysicalReport, Sealed};
 
 /// The status of a database.
@@ -42,13 +42,14 @@ pub struct FileSize {
 pub fn status(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Status, EngineError> {
     // Identities are loaded after the file is closed, as that may take long.
     let (size, seen) = RawFile::look(storage, path, |file| {
-        let seen = match inspect_file(file)? {
+        let copies = Copies::load(file)?;
+        let seen = match copies.content(file)? {
             FileContent::Plain => None,
             sealed @ (FileContent::Empty | FileContent::Sealed { .. } | FileContent::Foreign) => {
-                Some((sealed.sealed(path)?, Superblocks::load(file)?))
+                Some((sealed.sealed(path)?, copies.superblocks(file)?))
             }
         };
-        Ok((file.size()?, seen))
+        Ok((copies.file_size(), seen))
     })?;
     let status_of = |((bytes, superblock), superblocks): ((Vec<u8>, Box<Superblock>), Superblocks)| {
         sealed_status((&bytes, &superblock), (superblocks, size), &Keys::load(access)?)

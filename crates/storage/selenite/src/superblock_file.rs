@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use selenite_format::{
     Chosen, FormatError, SUPERBLOCK_A, SUPERBLOCK_B, SUPERBLOCK_SIZE_MAX, Superblock, choose, keeps_dropped,
+    stated_size,
 };
 use selenite_keyring::{Cache, Identity, KeyError, Trust, Unlocked};
 
@@ -46,24 +47,7 @@ pub struct Superblocks {
 impl Superblocks {
     /// Reads both, and again if one seems damaged or outdated: another process may be writing it.
     pub(crate) fn load(file: &RawFile) -> Result<Self, EngineError> {
-        let mut found = Self::look(file)?;
-        for attempt in 1..LOOK_COUNT {
-            if found.are_whole() && !found.keeps_dropped {
-                break;
-            }
-            std::thread::sleep(LOOK_PAUSE * attempt);
-            found = Self::look(file)?;
-        }
-        Ok(found)
-    }
-
-    fn look(file: &RawFile) -> Result<Self, EngineError> {
-        let (a, b, size) = places(file)?;
-        Ok(Self {
-            a_is_whole: matches!(choose(&a, &[], size), Chosen::A(_)),
-            b_is_whole: matches!(choose(&[], &b, size), Chosen::B(_)),
-            keeps_dropped: keeps_dropped(&a, &b),
-        })
+        Copies::read(file)?.superblocks(file)
     }
 
     /// Whether both are intact.
@@ -83,44 +67,110 @@ pub fn inspect(storage: &dyn Storage, path: &Path) -> Result<FileContent, Engine
 }
 
 pub(crate) fn inspect_file(file: &RawFile) -> Result<FileContent, EngineError> {
-    let (mut a, mut b, mut size) = places(file)?;
-    // As `selenite_vfs::superblock_pair::read_prefix`: the read may have overlapped two writes in
-    // a row.
-    for _ in 1..LOOK_COUNT {
-        if !matches!(choose(&a, &b, size), Chosen::Torn) {
-            break;
-        }
-        let before = (a, b, size);
-        (a, b, size) = places(file)?;
-        if (&a, &b, &size) == (&before.0, &before.1, &before.2) {
-            break;
-        }
-    }
-    let bytes = match choose(&a, &b, size) {
-        Chosen::A(bytes) | Chosen::B(bytes) => bytes.to_vec(),
-        Chosen::Empty => return Ok(FileContent::Empty),
-        Chosen::Plain => return Ok(FileContent::Plain),
-        Chosen::Foreign if has_sealed_pages(file)? => return Err(KeyError::Damaged.into()),
-        Chosen::Foreign => return Ok(FileContent::Foreign),
-        Chosen::Torn => return Err(KeyError::Damaged.into()),
-    };
-    let superblock = Superblock::parse(&bytes).map_err(key_error)?;
-    Ok(FileContent::Sealed {
-        bytes,
-        superblock: Box::new(superblock),
-    })
+    Copies::load(file)?.content(file)
 }
 
-/// The bytes at both offsets, and the file's size.
-fn places(file: &RawFile) -> Result<(Vec<u8>, Vec<u8>, u64), EngineError> {
-    let mut a = vec![0; SUPERBLOCK_SIZE_MAX];
-    let mut b = vec![0; SUPERBLOCK_SIZE_MAX];
-    let size = file.size()?;
-    let a_size = file.read_at(&mut a, SUPERBLOCK_A)?;
-    let b_size = file.read_at(&mut b, SUPERBLOCK_B)?;
-    a.truncate(a_size);
-    b.truncate(b_size);
-    Ok((a, b, size))
+/// Both superblocks, as they were read one after the other.
+///
+/// A superblock is replaced only while the other one is whole (FORMAT 3.7), and has a checksum: whatever others write
+/// meanwhile, the one that counts of such a pair was the valid one at some moment of reading it.
+#[derive(PartialEq, Eq)]
+pub(crate) struct Copies {
+    a: Vec<u8>,
+    b: Vec<u8>,
+    file_size: u64,
+}
+
+impl Copies {
+    /// Reads both, and again if neither is whole: as `selenite_vfs::superblock_pair::read_prefix`, the read may have
+    /// overlapped two writes in a row.
+    pub(crate) fn load(file: &RawFile) -> Result<Self, EngineError> {
+        let mut copies = Self::read(file)?;
+        for _ in 1..LOOK_COUNT {
+            if !matches!(copies.chosen(), Chosen::Torn) {
+                break;
+            }
+            let before = std::mem::replace(&mut copies, Self::read(file)?);
+            if before == copies {
+                break;
+            }
+        }
+        Ok(copies)
+    }
+
+    fn read(file: &RawFile) -> Result<Self, EngineError> {
+        let file_size = file.size()?;
+        Ok(Self {
+            a: read_copy(file, SUPERBLOCK_A)?,
+            b: read_copy(file, SUPERBLOCK_B)?,
+            file_size,
+        })
+    }
+
+    fn chosen(&self) -> Chosen<'_> {
+        choose(&self.a, &self.b, self.file_size)
+    }
+
+    /// The size of the file before they were read.
+    pub(crate) fn file_size(&self) -> u64 {
+        self.file_size
+    }
+
+    /// The content of the file, from which they were read. Nothing is authenticated.
+    ///
+    /// # Errors
+    /// As [`inspect`].
+    pub(crate) fn content(&self, file: &RawFile) -> Result<FileContent, EngineError> {
+        let bytes = match self.chosen() {
+            Chosen::A(bytes) | Chosen::B(bytes) => bytes.to_vec(),
+            Chosen::Empty => return Ok(FileContent::Empty),
+            Chosen::Plain => return Ok(FileContent::Plain),
+            Chosen::Foreign if has_sealed_pages(file)? => return Err(KeyError::Damaged.into()),
+            Chosen::Foreign => return Ok(FileContent::Foreign),
+            Chosen::Torn => return Err(KeyError::Damaged.into()),
+        };
+        let superblock = Superblock::parse(&bytes).map_err(key_error)?;
+        Ok(FileContent::Sealed {
+            bytes,
+            superblock: Box::new(superblock),
+        })
+    }
+
+    /// Which of them are intact. They are read again if one seems damaged or outdated: another process may be writing it.
+    pub(crate) fn superblocks(&self, file: &RawFile) -> Result<Superblocks, EngineError> {
+        let mut found = self.intact();
+        for attempt in 1..LOOK_COUNT {
+            if found.are_whole() && !found.keeps_dropped {
+                break;
+            }
+            std::thread::sleep(LOOK_PAUSE * attempt);
+            found = Self::read(file)?.intact();
+        }
+        Ok(found)
+    }
+
+    fn intact(&self) -> Superblocks {
+        Superblocks {
+            a_is_whole: matches!(choose(&self.a, &[], self.file_size), Chosen::A(_)),
+            b_is_whole: matches!(choose(&[], &self.b, self.file_size), Chosen::B(_)),
+            keeps_dropped: keeps_dropped(&self.a, &self.b),
+        }
+    }
+}
+
+/// A copy's first bytes, and all that it states to have, as far as the file has them. If it is replaced between two
+/// reads its checksum is wrong, as that of a torn one.
+fn read_copy(file: &RawFile, offset: u64) -> Result<Vec<u8>, EngineError> {
+    let mut copy = vec![0; FIRST_READ];
+    let first = file.read_at(&mut copy, offset)?;
+    copy.truncate(first);
+    let stated = stated_size(&copy).unwrap_or(0);
+    if first == FIRST_READ && stated > first {
+        copy.resize(stated, 0);
+        let rest = file.read_at(&mut copy[first..], offset + FIRST_READ_BYTES)?;
+        copy.truncate(first + rest);
+    }
+    Ok(copy)
 }
 
 /// The superblock that is not the valid one, if it is intact. It is not authenticated.
@@ -177,21 +227,24 @@ impl FileContent {
     }
 }
 
-/// Unlocks the valid superblock with one of the identities.
+/// Unlocks the valid one of two superblocks with one of the identities.
 ///
 /// # Errors
 /// [`EngineError::NotEncrypted`]; [`EngineError::Key`] with the errors of the keyring.
 pub(crate) fn unlock(
     path: &Path,
-    file: &RawFile,
+    (file, copies): (&RawFile, &Copies),
     identities: &[Box<dyn Identity>],
     trust: &Trust,
     cache: &Cache,
 ) -> Result<Unlocked, EngineError> {
-    let (bytes, _) = inspect_file(file)?.sealed(path)?;
+    let (bytes, _) = copies.content(file)?.sealed(path)?;
     Ok(selenite_keyring::unlock(&bytes, identities, trust, cache)?)
 }
 
 /// Three reads, 20 and 40 ms apart: a superblock is written in less time.
 const LOOK_COUNT: u32 = 3;
 const LOOK_PAUSE: Duration = Duration::from_millis(20);
+/// What is read of a copy at first: a superblock with a dozen key slots is smaller.
+const FIRST_READ: usize = 4096;
+const FIRST_READ_BYTES: u64 = 4096;

@@ -44,7 +44,6 @@ use crate::database::{Cell, Rows};
 use crate::draft::beside;
 use crate::raw_file::RawFile;
 use crate::storage::Storage;
-use crate::superblock_file::Superblocks;
 use crate::watch::Phase;
 use crate::{Access, Class, Database, EngineError, Sealed, Watch, sqlite};
 
@@ -350,8 +349,7 @@ fn new_anchor(view: &View, tallied: Tallied, change_counter: u32, known: Option<
 /// Authenticates all pages, and compares them with an anchor.
 fn check_physical(subject: &Subject<'_>, known: Option<&Anchor>) -> Result<PhysicalCheck, EngineError> {
     let started = Instant::now();
-    let mut view = subject.keys.view(subject.file)?;
-    let superblocks = Superblocks::load(subject.file)?;
+    let (mut view, superblocks) = subject.keys.view_and_superblocks(subject.file)?;
     let mut findings = Findings::default();
     let is_for_anchor = known.is_some() || subject.is_still;
     let tally = is_for_anchor.then(|| Tally::new(view.geometry, known));

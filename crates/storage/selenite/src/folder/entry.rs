@@ -19,7 +19,7 @@ use crate::raw_file::RawFile;
 use crate::reencrypt;
 use crate::sealed::summary;
 use crate::status::sealed_status;
-use crate::superblock_file::{FileContent, Superblocks, inspect_file};
+use crate::superblock_file::{Copies, FileContent};
 use crate::{EngineError, Sealed};
 
 /// What a listed file is.
@@ -233,7 +233,8 @@ impl Entry {
 
 /// Reads a superblock, and what is wrong with it.
 fn open(file: &RawFile, with: &ListingContext) -> Result<(Kind, Option<Sealed>, Option<String>), EngineError> {
-    let (bytes, superblock) = match inspect_file(file) {
+    let copies = Copies::load(file)?;
+    let (bytes, superblock) = match copies.content(file) {
         Ok(FileContent::Sealed { bytes, superblock }) => (bytes, superblock),
         Ok(FileContent::Plain) => return Ok((Kind::Plain, None, None)),
         Ok(FileContent::Empty) => return Ok((Kind::Empty, None, None)),
@@ -245,7 +246,7 @@ fn open(file: &RawFile, with: &ListingContext) -> Result<(Kind, Option<Sealed>, 
         }
         Err(error) => return Err(error),
     };
-    let seen = (Superblocks::load(file)?, file.size()?);
+    let seen = (copies.superblocks(file)?, copies.file_size());
     match sealed_status((&bytes, &superblock), seen, &with.keys) {
         Ok(sealed) if sealed.page_count == 0 && superblock.pages_exist => {
             let what = "all its pages were truncated";

@@ -14,7 +14,7 @@ use selenite_vfs::view::View;
 use crate::error::ONLY_NONE;
 use crate::raw_file::RawFile;
 use crate::sealed::{readable_key, unlocked_status};
-use crate::superblock_file::{Superblocks, unlock};
+use crate::superblock_file::{Copies, Superblocks, unlock};
 use crate::{Access, EngineError, Sealed, Watch};
 
 /// The source of a database's keys.
@@ -68,17 +68,37 @@ impl<'a> Keys<'a> {
 
     /// The keys of the file's present superblock.
     pub(crate) fn view(&self, file: &RawFile) -> Result<View, EngineError> {
-        let unlocked = match &self.source {
-            Source::Given(unlocked) => unlocked.duplicate(),
-            Source::Asked(asked) => match asked.unlock(self.path, file, &asked.trust) {
-                // If the master key was renewed meanwhile, the keyring file has the new pin by
-                // now.
-                Err(EngineError::Key(KeyError::DatabaseReplaced { .. })) => {
-                    asked.unlock(self.path, file, &self.access.trust(&Access::config()?, self.path)?)?
-                }
-                unlocked => unlocked?,
-            },
-        };
+        match &self.source {
+            Source::Given(unlocked) => self.view_of(unlocked.duplicate()),
+            Source::Asked(asked) => self.view_of(self.unlock(asked, file, &Copies::load(file)?)?),
+        }
+    }
+
+    /// The same, and which of the superblocks are intact, from one read.
+    pub(crate) fn view_and_superblocks(&self, file: &RawFile) -> Result<(View, Superblocks), EngineError> {
+        match &self.source {
+            Source::Given(_) => Ok((self.view(file)?, Superblocks::load(file)?)),
+            Source::Asked(asked) => {
+                let copies = Copies::load(file)?;
+                let view = self.view_of(self.unlock(asked, file, &copies)?)?;
+                Ok((view, copies.superblocks(file)?))
+            }
+        }
+    }
+
+    fn unlock(&self, asked: &Asked, file: &RawFile, copies: &Copies) -> Result<Unlocked, EngineError> {
+        let by = |copies, trust: &Trust| unlock(self.path, (file, copies), &asked.identities, trust, &asked.cache);
+        match by(copies, &asked.trust) {
+            // If the master key was renewed meanwhile, the keyring file has the new pin by now.
+            Err(EngineError::Key(KeyError::DatabaseReplaced { .. })) => {
+                let trust = self.access.trust(&Access::config()?, self.path)?;
+                by(&Copies::load(file)?, &trust)
+            }
+            unlocked => unlocked,
+        }
+    }
+
+    fn view_of(&self, unlocked: Unlocked) -> Result<View, EngineError> {
         let epochs = &unlocked.superblock.epochs;
         if epochs.iter().all(|epoch| epoch.suite == Suite::None) && !self.access.allow_plain {
             return Err(EngineError::NotEncrypted {
@@ -88,12 +108,6 @@ impl<'a> Keys<'a> {
         }
         View::new(unlocked, self.access.allow_plain, self.access.allow_deprecated)
             .map_err(|error| EngineError::of_vfs(&error, self.path))
-    }
-}
-
-impl Asked {
-    fn unlock(&self, path: &Path, file: &RawFile, trust: &Trust) -> Result<Unlocked, EngineError> {
-        unlock(path, file, &self.identities, trust, &self.cache)
     }
 }
 
