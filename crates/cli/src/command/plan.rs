@@ -54,7 +54,17 @@ fn calibration(path: &Path) -> Result<Calibration, CliError> {
         next: "selenite plan calibrate".to_owned(),
         status: DATA,
     };
-    let calibration = Calibration::parse(&read(path)?).map_err(|error| refused(error.to_string()))?;
+    let text = match std::fs::exists(path) {
+        Ok(false) => {
+            return Err(CliError::Lab {
+                what: format!("{}: there is no calibration", printable::path(path)),
+                next: "selenite plan calibrate".to_owned(),
+                status: IO,
+            });
+        }
+        Ok(true) | Err(_) => read(path)?,
+    };
+    let calibration = Calibration::parse(&text).map_err(|error| refused(error.to_string()))?;
     let Some(made) = selenite::parse_utc(&calibration.made) else {
         return Err(refused(format!(
             "calibration, made: {:?} is not a time as 2026-01-31T12:00:00Z",
@@ -137,4 +147,5 @@ const CLOCK_ERROR: u64 = 86_400;
 const SIZE_MAX: u64 = 256 << 20;
 const OTHER: u8 = 1;
 const USAGE: u8 = 2;
+const IO: u8 = 6;
 const DATA: u8 = 5;

@@ -258,6 +258,14 @@ fn a_load_beyond_the_cores_is_refused_with_what_they_serve() {
 }
 
 #[test]
+fn a_calibration_that_is_missing_is_to_be_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = plan(folder.path(), &["predict", "--reads", "1/s", "--cores", "1"]);
+    fails(&output, 6, "calibration.json: there is no calibration");
+    fails(&output, 6, "next: selenite plan calibrate");
+}
+
+#[test]
 fn a_calibration_of_the_future_or_of_no_time_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let text = std::fs::read_to_string(testdata("calibration.json")).unwrap();

@@ -8,6 +8,9 @@
 //! - *model*: a factor for each operation and draw ([`Misfit`]), since an operation of production is not the one that
 //!   was calibrated.
 //!
+//! Values are those without the model's factor, all of them, so that they fit each other: a sum of skewed factors has
+//! another median than its parts, and another engine's factor goes upwards alone.
+//!
 //! Response times are those of a queue ([`crate::queue`]); a section that only one thread can enter
 //! is a queue of its own. Beyond [`UTILIZATION_MAX`] of either there is no prediction of times.
 
@@ -154,14 +157,15 @@ pub fn predict(
     warnings.extend(model.warnings());
     let cores = model.cores;
     let busy = observation.busy_cores();
+    let central = model.central();
     let added = model.added(&draws);
-    let added_cores = model.added_cores(&added);
+    let added_cores = Estimate::of(added.clone()).around(&model.added(&central));
     if !added_cores.is_finite() {
         return Err(PlanError::OutOfRange(
             "the load is beyond what can be computed".to_owned(),
         ));
     }
-    let saturation = Saturation::of(observation, cores, &added)?;
+    let saturation = Saturation::of(observation, cores, &added, added_cores.value)?;
     if added_cores.value > cores {
         return Err(PlanError::OutOfRange(format!(
             "encryption alone would keep {:.1} cores busy, and the machine has {cores}",
@@ -175,8 +179,8 @@ pub fn predict(
                 .to_owned(),
         );
     }
-    let latency = latency(observation, cores, &added, &mut warnings);
-    let serialized = serialized(observation, &draws, &mut warnings);
+    let latency = latency(observation, cores, (&added, added_cores.value), &mut warnings);
+    let serialized = serialized(observation, (&draws, &central), &mut warnings);
     Ok(Prediction {
         question: question.clone(),
         observed: notes::observed(as_observed),
@@ -187,12 +191,14 @@ pub fn predict(
         added_to_usage: busy
             .filter(|busy| *busy > 0.0)
             .map(|busy| added_cores.times(1.0 / busy)),
-        parts: model.parts(&draws),
+        parts: model.parts(&draws, &central),
         latency,
         saturation,
         throughput: busy.filter(|busy| *busy > 0.0).map(|busy| {
-            let draws = added.iter().map(|added| busy / (busy + added).max(f64::MIN_POSITIVE));
-            Estimate::of(draws.collect()).times(cores / observation.cores.unwrap_or(cores))
+            let share = |added: f64| busy / (busy + added).max(f64::MIN_POSITIVE);
+            Estimate::of(added.iter().copied().map(share).collect())
+                .with(share(added_cores.value))
+                .times(cores / observation.cores.unwrap_or(cores))
         }),
         serialized,
         conversion: Conversion::of(observation, calibration, question, model.misfit),
@@ -217,8 +223,8 @@ pub fn predict_added(
     let observation = &question.what_if.apply(observation)?.coalesced();
     let busy = observation.busy_cores().filter(|busy| *busy > 0.0);
     let model = Model::new(observation, calibration, question)?;
-    let added = || model.added(&model.draws(Varied::ALL, DRAWS));
-    Ok(busy.map(|busy| model.added_cores(&added()).times(1.0 / busy)))
+    let added = || Estimate::of(model.added(&model.draws(Varied::ALL, DRAWS))).around(&model.added(&model.central()));
+    Ok(busy.map(|busy| added().times(1.0 / busy)))
 }
 
 /// The inputs of a prediction, checked.
@@ -319,7 +325,7 @@ impl<'a> Model<'a> {
             calibration,
             question,
             cores,
-            surcharge: misfit.among_others.then(|| misfit::surcharge(calibration)),
+            surcharge: misfit.among_others.then(|| misfit::surcharge(calibration).0),
             misfit,
             operations,
         })
@@ -371,15 +377,22 @@ impl<'a> Model<'a> {
     }
 
     fn draw(&self, varied: Varied, rates: &mut ChaCha8Rng, operations: &mut [ChaCha8Rng], surcharge: f64) -> Drawn {
+        let observed = self.observation.load_per_second();
         let load = match varied.rates {
             true => resampled(self.observation, rates),
-            false => self.observation.load_per_second(),
+            false => observed.clone(),
         };
         let mut drawn = Vec::with_capacity(self.operations.len());
         for ((operation, plain, difference), random) in self.operations.iter().zip(operations) {
             let amount = load.amount(*operation);
+            // Intervals that are drawn may have none of it: its size is that of the others.
+            let size = if amount.count > 0.0 {
+                amount
+            } else {
+                observed.amount(*operation)
+            };
             let (kib, error) = (
-                amount.mean_kib(),
+                size.mean_kib(),
                 match varied.coefficients {
                     true => Some(&mut *random),
                     false => None,
@@ -423,34 +436,32 @@ impl<'a> Model<'a> {
         draws.iter().map(|draw| draw.added().max(least)).collect()
     }
 
-    /// The interval of the draws, with the value that there is without a misfit: a sum of skewed factors has another
-    /// median.
-    fn added_cores(&self, added: &[f64]) -> Estimate {
+    /// Draws without a misfit, whose medians are the values.
+    fn central(&self) -> Vec<Drawn> {
         let varied = Varied {
             model: false,
             ..Varied::ALL
         };
-        let interval = Estimate::of(added.to_vec());
-        let value = Estimate::of(self.added(&self.draws(varied, UNCERTAINTY_DRAWS))).value;
-        Estimate {
-            value,
-            low: interval.low.min(value),
-            high: interval.high.max(value),
-        }
+        self.draws(varied, UNCERTAINTY_DRAWS)
     }
 
-    fn parts(&self, draws: &[Drawn]) -> Vec<OperationCost> {
+    fn parts(&self, draws: &[Drawn], central: &[Drawn]) -> Vec<OperationCost> {
         let load = self.observation.load_per_second();
         let mut parts: Vec<OperationCost> = self
             .operations
             .iter()
             .map(|(operation, _, _)| {
-                let found = || draws.iter().filter_map(|draw| draw.of(*operation));
+                let estimate = |of: fn((Amount, f64)) -> f64| {
+                    let found = |draws: &[Drawn]| -> Vec<f64> {
+                        draws.iter().filter_map(|draw| draw.of(*operation)).map(of).collect()
+                    };
+                    Estimate::of(found(draws)).around(&found(central))
+                };
                 OperationCost {
                     operation: *operation,
                     amount: load.amount(*operation),
-                    each_ns: Estimate::of(found().map(|(_, each)| each).collect()),
-                    cores: Estimate::of(found().map(|(amount, each)| amount.count * each / 1e9).collect()),
+                    each_ns: estimate(|(_, each)| each),
+                    cores: estimate(|(amount, each)| amount.count * each / 1e9),
                 }
             })
             .collect();
@@ -649,3 +660,5 @@ const RECORD_1_3: f64 = 22.0;
 
 #[cfg(test)]
 pub(crate) mod tests;
+#[cfg(test)]
+mod value_tests;

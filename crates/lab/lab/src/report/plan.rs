@@ -165,14 +165,17 @@ fn space_and_formula(prediction: &Prediction) -> Vec<(&'static str, String)> {
     let mut all = Vec::new();
     if let Some(conversion) = prediction.conversion {
         let time = conversion.seconds.map_or_else(
-            || "its time was not calibrated".to_owned(),
-            |seconds| numbers(seconds, |seconds| number::duration(seconds * 1e9)),
+            || "Its time was not calibrated".to_owned(),
+            |seconds| {
+                let seconds = numbers(seconds, |seconds| number::duration(seconds * 1e9));
+                format!("{seconds}, where the disk is no slower than the calibrated one")
+            },
         );
         let mib = |mib: f64| number::bytes(mib * 1024.0 * 1024.0);
         all.push((
             "Encrypting the database once",
             format!(
-                "{time}, where the disk is no slower than the calibrated one. The encrypted database has {}, which are needed beside the old one until it is done.",
+                "{time}. The encrypted database has {}, which are needed beside the old one until it is done.",
                 mib(conversion.encrypted_mib)
             ),
         ));
@@ -199,13 +202,13 @@ fn space_and_formula(prediction: &Prediction) -> Vec<(&'static str, String)> {
         all.push((
             "The formula of reads alone",
             format!(
-                "{} MB read a second, by {} MB that a core decrypts in a second, on {} cores: {} % of the machine. It leaves out {}: {} percentage points in this prediction, which is the answer.",
+                "{} MB read a second, by {} MB that a core decrypts in a second, on {} cores: {} % of the machine. The prediction above is {} %: it has what the formula leaves out, {}.",
                 short(formula.read_mb),
                 short(formula.decrypted_mb),
                 short(prediction.cores),
                 short(formula.percent),
-                listed(&formula.left_out),
-                signed(formula.left_out_percent)
+                short(formula.percent + formula.left_out_percent),
+                listed(&formula.left_out)
             ),
         ));
     }
@@ -301,15 +304,6 @@ pub(super) fn short(value: f64) -> String {
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-fn signed(value: f64) -> String {
-    let text = short(value);
-    if text.starts_with('-') || text == "0" {
-        text
-    } else {
-        format!("+{text}")
-    }
-}
-
 fn listed(words: &[String]) -> String {
     match words {
         [] => "nothing".to_owned(),
@@ -356,8 +350,6 @@ mod tests {
         ] {
             assert_eq!(short(value), text, "{value}");
         }
-        assert_eq!(signed(2.0), "+2");
-        assert_eq!(signed(-2.0), "-2");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// A value and its 90 % interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
-    /// The median of the draws.
+    /// The median of draws.
     pub value: f64,
     /// The 5th percentile.
     pub low: f64,
@@ -33,6 +33,20 @@ impl Estimate {
             low: at(0.05),
             high: at(0.95),
         }
+    }
+
+    /// The interval, extended to a value.
+    pub(super) fn with(self, value: f64) -> Self {
+        Self {
+            value,
+            low: self.low.min(value),
+            high: self.high.max(value),
+        }
+    }
+
+    /// The interval, extended to the median of other draws as its value.
+    pub(super) fn around(self, draws: &[f64]) -> Self {
+        self.with(Self::of(draws.to_vec()).value)
     }
 
     pub(super) fn is_finite(&self) -> bool {

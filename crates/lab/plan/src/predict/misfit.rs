@@ -57,13 +57,21 @@ impl Misfit {
     }
 }
 
-/// What [operations among others](crate::Operation::is_among_others) cost more than alone when they are encrypted: of
-/// a calibration that has measured it, else what was found before calibrations did.
-pub(super) fn surcharge(calibration: &Calibration) -> Measured {
-    calibration.among_others.clone().unwrap_or_else(|| Measured {
+/// What [operations among others](crate::Operation::is_among_others) cost more than alone when they are encrypted, and
+/// whether that is the calibration's own: of one that has resolved it, else what was found before calibrations did.
+pub(super) fn surcharge(calibration: &Calibration) -> (Measured, bool) {
+    let is_resolved = |measured: &&Measured| {
+        let interval = measured.interval(0.9);
+        measured.mean() >= 0.0 && interval.is_some_and(|interval| interval.half_width() <= AMONG_OTHERS)
+    };
+    let usual = || Measured {
         kib: 0.0,
         sessions: vec![AMONG_OTHERS],
-    })
+    };
+    match calibration.among_others.as_ref().filter(is_resolved) {
+        Some(measured) => (measured.clone(), true),
+        None => (usual(), false),
+    }
 }
 
 /// The median of what fits three leagues best (docs/studies/forecasts-*.md): 3.1, 3.5 and 4.5 %. A fourth would have

@@ -1,6 +1,6 @@
 //! What a prediction says in words: what was observed, and what is not in it.
 
-use super::{Model, calibrated_as};
+use super::{Model, calibrated_as, misfit};
 use crate::observation::{Engine, Observation};
 use crate::operation::Operation;
 
@@ -72,6 +72,19 @@ impl Model<'_> {
         }
         if self.calibration.sessions_min() < 2 {
             warnings.push("the calibration has a single session: its coefficients have no interval".to_owned());
+        }
+        if let (Some(measured), (used, false)) = (&self.calibration.among_others, misfit::surcharge(self.calibration))
+            && self.surcharge.is_some()
+        {
+            let half = measured
+                .interval(0.9)
+                .map_or(f64::NAN, |interval| interval.half_width());
+            warnings.push(format!(
+                "what operations cost more among others is {:.1} % in other calibrations, which is used: this one has measured {:.1} +-{:.1} %",
+                used.mean() * 100.0,
+                measured.mean() * 100.0,
+                half * 100.0
+            ));
         }
         if self.observation.intervals.len() == 1 {
             warnings.push("one interval was observed: how much the load varies is not in the intervals".to_owned());

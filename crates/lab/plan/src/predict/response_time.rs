@@ -23,10 +23,11 @@ pub struct Latency {
     pub p99_added_ms: Estimate,
 }
 
+/// Response times, if the draws of what is added, and its value, permit them.
 pub(super) fn latency(
     observation: &Observation,
     cores: f64,
-    added: &[f64],
+    (added, value): (&[f64], f64),
     warnings: &mut Vec<String>,
 ) -> Option<Latency> {
     let (Some(requests), Some(busy)) = (observation.requests_per_second(), observation.busy_cores()) else {
@@ -43,7 +44,8 @@ pub(super) fn latency(
         warnings.push(none.to_owned());
         return None;
     };
-    let utilization_after = Estimate::of(added.iter().map(|added| (busy + added) / servers).collect());
+    let utilization = |added: f64| (busy + added) / servers;
+    let utilization_after = Estimate::of(added.iter().copied().map(utilization).collect()).with(utilization(value));
     if utilization_after.high > UTILIZATION_MAX {
         warnings.push(format!(
             "response times are not predicted: the demand would be up to {:.0} % of the cores, and the model holds up to {:.0} %; measure",
@@ -57,18 +59,14 @@ pub(super) fn latency(
         .step_by(LATENCY_STEP)
         .filter_map(|added| queue(busy + added))
         .collect();
-    if after.is_empty() {
+    let (Some(central), false) = (queue(busy + value), after.is_empty()) else {
         warnings.push(none.to_owned());
         return None;
-    }
+    };
     let added_ms = |share: f64| {
         let before = now.quantile(share);
-        Estimate::of(
-            after
-                .iter()
-                .map(|after| (after.quantile(share) - before) * 1e3)
-                .collect(),
-        )
+        let added_ms = |after: &Queue| (after.quantile(share) - before) * 1e3;
+        Estimate::of(after.iter().map(added_ms).collect()).with(added_ms(&central))
     };
     Some(Latency {
         utilization: now.utilization(),

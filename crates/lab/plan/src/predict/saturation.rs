@@ -16,11 +16,17 @@ pub struct Saturation {
 }
 
 impl Saturation {
-    /// None if the cores serve the load in every draw, or their use is not known.
+    /// None if the cores serve the load in every draw, or their use is not known. `value` is what is added without a
+    /// misfit.
     ///
     /// # Errors
     /// [`PlanError::Saturated`] for a load that is not served without encryption either.
-    pub(super) fn of(observation: &Observation, cores: f64, added: &[f64]) -> Result<Option<Self>, PlanError> {
+    pub(super) fn of(
+        observation: &Observation,
+        cores: f64,
+        added: &[f64],
+        value: f64,
+    ) -> Result<Option<Self>, PlanError> {
         if let Some(share) = observation.serialized_share.filter(|share| *share > 1.0) {
             return Err(PlanError::Saturated(format!(
                 "the section that serializes commits is in demand for {:.0} % of the time without encryption, and \
@@ -33,8 +39,8 @@ impl Saturation {
             return Ok(None);
         };
         let requests = observation.requests_per_second();
-        let served = added.iter().map(|added| (cores / (busy + added)).min(1.0));
-        let served = Estimate::of(served.collect());
+        let share = |added: f64| (cores / (busy + added)).min(1.0);
+        let served = Estimate::of(added.iter().copied().map(share).collect()).with(share(value));
         // A sample may end a little late, as where an observation is checked.
         if busy > cores * 1.05 {
             let clear = cores / busy;

@@ -17,7 +17,12 @@ pub struct Serialized {
     pub commits_max: Estimate,
 }
 
-pub(super) fn serialized(observation: &Observation, draws: &[Drawn], warnings: &mut Vec<String>) -> Option<Serialized> {
+/// The section, if it was observed, by all draws and by those whose medians are the values.
+pub(super) fn serialized(
+    observation: &Observation,
+    (draws, central): (&[Drawn], &[Drawn]),
+    warnings: &mut Vec<String>,
+) -> Option<Serialized> {
     let share = observation.serialized_share.filter(|share| *share > 0.0)?;
     // Worst case: everything that a commit encrypts is within the section.
     let within = [
@@ -33,9 +38,10 @@ pub(super) fn serialized(observation: &Observation, draws: &[Drawn], warnings: &
         parts.map(|(amount, each)| amount.count * each / 1e9).sum()
     };
     let least = share * (1.0 - SAVED_MAX);
-    let after: Vec<f64> = draws.iter().map(|draw| (share + added(draw)).max(least)).collect();
-    let commits_max = after.iter().map(|after| share / after).collect();
-    let share_after = Estimate::of(after);
+    let after = |draws: &[Drawn]| draws.iter().map(|draw| (share + added(draw)).max(least)).collect();
+    let (all, central): (Vec<f64>, Vec<f64>) = (after(draws), after(central));
+    let commits_max = Estimate::of(all.iter().map(|after| share / after).collect());
+    let share_after = Estimate::of(all).around(&central);
     if share_after.high > UTILIZATION_MAX {
         warnings.push(format!(
             "the demand for the section that serializes commits would be up to {:.0} % of the time: commits will queue; measure",
@@ -45,6 +51,6 @@ pub(super) fn serialized(observation: &Observation, draws: &[Drawn], warnings: &
     Some(Serialized {
         share,
         share_after,
-        commits_max: Estimate::of(commits_max),
+        commits_max: commits_max.with(share / share_after.value),
     })
 }

@@ -8,7 +8,7 @@ use crate::calibration::{Costs, FORMAT, Fingerprint, Measured, TLS_1_3};
 use crate::observation::{Engine, ObservedInterval};
 
 /// Nanoseconds of an operation of so many KiB on a machine whose costs are known: in clear, and what is added.
-fn known(operation: Operation, kib: f64) -> (f64, f64) {
+pub(crate) fn known(operation: Operation, kib: f64) -> (f64, f64) {
     match operation {
         Operation::ReadSequential => (400.0 + 80.0 * kib, 50.0 + 120.0 * kib),
         Operation::ReadRandom => (900.0 + 90.0 * kib, 80.0 + 120.0 * kib),
