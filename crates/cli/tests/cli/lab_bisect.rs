@@ -1,10 +1,15 @@
 //! `selenite lab bisect`: versions that are the same program, and one with a planted slowdown: it
 //! does not use AES instructions.
 
+use std::path::Path;
 use std::process::{Command, Output};
 
-fn lab(folder: &std::path::Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_selenite"));
+fn lab(folder: &Path, arguments: &[&str]) -> Output {
+    lab_of(Path::new(env!("CARGO_BIN_EXE_selenite")), folder, arguments)
+}
+
+fn lab_of(program: &Path, folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(program);
     command.arg("lab").args(arguments).current_dir(folder);
     command
         .env("SELENITE_CONFIG", "/dev/null")
@@ -60,8 +65,12 @@ fn a_version_that_is_slower_is_found_and_sets_the_exit_status() {
 #[test]
 fn a_preset_of_a_missing_engine_is_refused_before_anything_is_written() {
     let folder = tempfile::tempdir().unwrap();
+    // Beside the program itself may be engines: `make engines`.
+    let elsewhere = tempfile::tempdir().unwrap();
+    let program = elsewhere.path().join("selenite");
+    std::fs::copy(env!("CARGO_BIN_EXE_selenite"), &program).unwrap();
     for preset in ["percona-2019", "mdev-36024"] {
-        let run = lab(folder.path(), &["run", preset, "--progress", "none"]);
+        let run = lab_of(&program, folder.path(), &["run", preset, "--progress", "none"]);
         assert_eq!(run.status.code(), Some(1), "{}", text(&run.stderr));
         assert!(text(&run.stderr).contains("mariadb"), "{}", text(&run.stderr));
     }

@@ -74,8 +74,9 @@ fn kill_and_look(writer_count: u64, seed: u64, goes_on: impl Fn(u64, Duration) -
             }
             if random.below(3) == 0 {
                 let killed = usize::try_from(random.below(writer_count)).unwrap();
-                writers.push(start(killed as u64));
-                writers.swap_remove(killed).kill();
+                // Before the next one begins, which asks how far this one came.
+                writers.remove(killed).kill();
+                writers.insert(killed, start(killed as u64));
                 seen.writer_kills += 1;
             }
             seen.look(&fixture, &told);
